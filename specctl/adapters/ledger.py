@@ -1,0 +1,272 @@
+"""The ledger: one SQLite file on the operator's machine with every launch, probe and trial.
+
+Raw samples stay in it, so that every number can be worked out again. Several specctl may write at
+once (WAL); a file made by a newer specctl is refused, an older one is migrated in one transaction.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from specctl.domain.errors import UsageError
+from specctl.domain.plain import plain
+from specctl.domain.runs import Provenance, Run, RunKind
+from specctl.domain.unplain import object_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+BUSY_S = 10.0
+SHORTEST_PREFIX = 4
+
+MIGRATIONS = (
+    """
+    CREATE TABLE runs (
+        id TEXT PRIMARY KEY,
+        kind TEXT NOT NULL,
+        host TEXT NOT NULL,
+        profiles TEXT NOT NULL,
+        began_s REAL NOT NULL,
+        ended_s REAL,
+        outcome TEXT NOT NULL DEFAULT '',
+        provenance TEXT NOT NULL,
+        document TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX runs_by_time ON runs (began_s);
+    CREATE TABLE blocks (
+        run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+        number INTEGER NOT NULL,
+        document TEXT NOT NULL,
+        PRIMARY KEY (run, number)
+    ) STRICT;
+    """,
+    """
+    CREATE TABLE spreads (
+        run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+        host TEXT NOT NULL,
+        recipe TEXT NOT NULL,
+        concurrency INTEGER NOT NULL,
+        at_s REAL NOT NULL,
+        launches INTEGER NOT NULL,
+        spread REAL NOT NULL,
+        PRIMARY KEY (run, recipe, concurrency)
+    ) STRICT;
+    """,
+)
+"""Each brings the file from one version to the next; a released one never changes."""
+
+
+class Ledger:
+    """One open ledger."""
+
+    def __init__(self, path: Path) -> None:
+        """Open or make the file; raises UsageError when it cannot be used."""
+        self.path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._file = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)
+            path.chmod(0o600)
+            self._file.execute("PRAGMA foreign_keys = ON")
+            self._file.execute("PRAGMA journal_mode = WAL")
+            self._migrate()
+        except (sqlite3.DatabaseError, OSError) as error:
+            raise UsageError(
+                f"the ledger {path} cannot be used: {error}",
+                hint="Look whether its disk is full; a damaged one, move away to begin a new one.",
+            ) from error
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _migrate(self) -> None:
+        with self._writing():
+            (version,) = self._file.execute("PRAGMA user_version").fetchone()
+            if version > len(MIGRATIONS):
+                raise UsageError(
+                    f"the ledger {self.path} was made by a newer specctl (version {version})",
+                    hint=f"This one knows version {len(MIGRATIONS)}: update specctl.",
+                )
+            for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
+                for statement in filter(str.strip, script.split(";")):
+                    self._file.execute(statement)
+                self._file.execute(f"PRAGMA user_version = {number}")
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            self._file.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                with suppress(sqlite3.Error):  # a full disk has rolled it back already
+                    self._file.execute("ROLLBACK")
+                raise
+            self._file.execute("COMMIT")
+        except sqlite3.IntegrityError:  # the caller's mistake
+            raise
+        except sqlite3.Error as error:  # locked for long, read-only, a full disk, or damaged
+            raise UsageError(f"the ledger {self.path} cannot be written: {error}") from error
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, ValueError, LookupError, TypeError) as error:
+            raise UsageError(
+                f"the ledger {self.path} cannot be read: {error}",
+                hint="Restore a copy of it, or move it away to begin a new one.",
+            ) from error
+
+    def add(self, run: Run) -> None:
+        """Keep a run that is not there yet."""
+        row = (
+            run.id,
+            run.kind.value,
+            run.host,
+            json.dumps(run.profiles),
+            run.began_s,
+            run.ended_s,
+            run.outcome,
+            _text(plain(run.provenance)),
+            _text(run.document),
+        )
+        with self._writing():
+            self._file.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+    def end(
+        self,
+        run_id: str,
+        *,
+        ended_s: float,
+        outcome: str,
+        document: Mapping[str, Any] | None = None,
+        provenance: Provenance | None = None,
+    ) -> None:
+        """Say how a run ended; raises UsageError when there is none of that id."""
+        changes: dict[str, Any] = {"ended_s": ended_s, "outcome": outcome}
+        if document is not None:
+            changes["document"] = _text(document)
+        if provenance is not None:
+            changes["provenance"] = _text(plain(provenance))
+        names = ", ".join(f"{name} = ?" for name in changes)
+        with self._writing():
+            done = self._file.execute(
+                f"UPDATE runs SET {names} WHERE id = ?",  # noqa: S608 - names are those above
+                (*changes.values(), run_id),
+            )
+            if not done.rowcount:
+                raise UsageError(f"no run {run_id} in {self.path}")
+
+    def add_block(self, run_id: str, document: Mapping[str, Any]) -> int:
+        """Keep a launch of a trial; its number, from 0."""
+        with self._writing():
+            (number,) = self._file.execute(
+                "SELECT coalesce(max(number) + 1, 0) FROM blocks WHERE run = ?", (run_id,)
+            ).fetchone()
+            self._file.execute(
+                "INSERT INTO blocks VALUES (?, ?, ?)", (run_id, number, _text(document))
+            )
+        return int(number)
+
+    def blocks(self, run_id: str) -> tuple[dict[str, Any], ...]:
+        """The launches of a trial in the order in which they were made."""
+        with self._reading():
+            rows = self._file.execute(
+                "SELECT document FROM blocks WHERE run = ? ORDER BY number", (run_id,)
+            )
+            return tuple(json.loads(text) for (text,) in rows)
+
+    def has_run(self, run_id: str) -> bool:
+        """Whether a run of this very id is kept."""
+        return bool(self._rows("SELECT * FROM runs WHERE id = ?", (run_id,)))
+
+    def run(self, run_id: str) -> Run:
+        """By its id or the beginning of it; raises UsageError when it is none or several."""
+        rows = self._rows("SELECT * FROM runs WHERE id = ?", (run_id,))
+        if not rows and len(run_id) >= SHORTEST_PREFIX:
+            rows = self._rows(
+                "SELECT * FROM runs WHERE substr(id, 1, ?) = ?", (len(run_id), run_id)
+            )
+        if len(rows) == 1:
+            return rows[0]
+        if rows:
+            ids = ", ".join(run.id for run in rows[:5])
+            raise UsageError(f"{run_id} may be any of {ids}", hint="Name one of them.")
+        raise UsageError(f"no run {run_id}", hint="specctl runs list shows them.")
+
+    def runs(
+        self,
+        *,
+        host: str | None = None,
+        kind: RunKind | None = None,
+        profile: str | None = None,
+        most: int = 50,
+    ) -> tuple[Run, ...]:
+        """The newest first."""
+        wanted = {"host": host, "kind": kind.value if kind else None}
+        asked = {name: value for name, value in wanted.items() if value is not None}
+        where = " AND ".join([*(f"{name} = ?" for name in asked), *_PROFILE[: profile is not None]])
+        values = (*asked.values(), *([profile] if profile is not None else []), most)
+        return self._rows(
+            f"SELECT * FROM runs {'WHERE ' if where else ''}{where} "  # noqa: S608 - as above
+            "ORDER BY began_s DESC, id LIMIT ?",
+            values,
+        )
+
+    def _rows(self, query: str, values: Sequence[Any]) -> tuple[Run, ...]:
+        with self._reading():
+            return tuple(_run(row) for row in self._file.execute(query, values))
+
+    def keep_spread(
+        self,
+        run_id: str,
+        *,
+        host: str,
+        recipe: str,
+        concurrency: int,
+        at_s: float,
+        launches: int,
+        spread: float,
+    ) -> None:
+        """Keep how much launches of one recipe differed on a host (log scale)."""
+        row = (run_id, host, recipe, concurrency, at_s, launches, spread)
+        with self._writing():
+            self._file.execute("INSERT OR REPLACE INTO spreads VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+
+    def spreads(self, host: str, recipes: Sequence[str], since_s: float) -> tuple[int, ...]:
+        """Launches behind each known spread of these recipes on a host since then."""
+        marks = ", ".join("?" for _ in recipes)
+        wanted = f"host = ? AND at_s >= ? AND recipe IN ({marks})"
+        with self._reading():
+            rows = self._file.execute(
+                f"SELECT launches FROM spreads WHERE {wanted}",  # noqa: S608 - only question marks
+                (host, since_s, *recipes),
+            )
+            return tuple(count for (count,) in rows)
+
+
+_PROFILE = ("EXISTS (SELECT 1 FROM json_each(profiles) WHERE value = ?)",)
+
+
+def _text(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, separators=(",", ":"), allow_nan=False)
+
+
+def _run(row: Sequence[Any]) -> Run:
+    run_id, kind, host, profiles, began_s, ended_s, outcome, provenance, document = row
+    return Run(
+        id=run_id,
+        kind=RunKind(kind),
+        host=host,
+        profiles=tuple(json.loads(profiles)),
+        began_s=began_s,
+        ended_s=ended_s,
+        outcome=outcome,
+        provenance=object_of(Provenance, json.loads(provenance), {}),
+        document=json.loads(document),
+    )

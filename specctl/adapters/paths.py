@@ -1,0 +1,52 @@
+"""Where specctl keeps its own files on the operator's machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import platformdirs
+
+_APP = "specctl"
+
+
+def config_dir() -> Path:
+    """What the operator writes: the map of secrets."""
+    return Path(platformdirs.user_config_dir(_APP))
+
+
+def state_dir() -> Path:
+    """What specctl remembers between runs: load times, the ledger."""
+    return Path(platformdirs.user_state_dir(_APP))
+
+
+def cache_dir() -> Path:
+    """What can be fetched or worked out again."""
+    return Path(platformdirs.user_cache_dir(_APP))
+
+
+def lab_dir() -> Path:
+    """The lab's own folder, there while it is up."""
+    return state_dir() / "lab"
+
+
+def ledger_file() -> Path:
+    """What was measured, with every raw sample."""
+    return state_dir() / "ledger.db"
+
+
+def own_workspace() -> Path:
+    """The workspace used where no other is found."""
+    return config_dir() / "workspace"
+
+
+def secrets_file() -> Path:
+    """The operator's map from secret names to where their values lie."""
+    return config_dir() / "secrets.toml"
+
+
+def short(path: Path) -> str:
+    """A path as people write it: below the current directory, or `~`, where it can be."""
+    for base, mark in ((Path.cwd(), ""), (Path.home(), "~/")):
+        if path.is_relative_to(base):
+            return mark + str(path.relative_to(base))
+    return str(path)

@@ -1,0 +1,332 @@
+"""A workspace: the hosts and profiles of one directory, with everything wrong in them."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from specctl.adapters import paths
+from specctl.adapters.files import read_toml
+from specctl.adapters.overlay import read_overlay
+from specctl.adapters.toml_writing import to_toml
+from specctl.adapters.validation import problems_of
+from specctl.domain.contradictions import contradictions
+from specctl.domain.errors import InvalidFileError, UsageError
+from specctl.domain.host import Host
+from specctl.domain.nearest import nearest
+from specctl.domain.problem import Problem
+from specctl.domain.profile import SECRET_PREFIX
+from specctl.domain.resolve import Document, expand_workspace, inheritance, resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from specctl.adapters.overlay import Overlay
+    from specctl.domain.errors import SpecctlError
+    from specctl.domain.profile import Profile
+
+REMOTES, PROFILES = "remotes", "profiles"
+VARIABLE = "SPECCTL_WORKSPACE"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_SCHEMA_LINES = {REMOTES: "../schema/remote.json", PROFILES: "../schema/profile.json"}
+
+
+def find_workspace(start: Path, chosen: str | None = None, *, read_only: bool = False) -> Workspace:
+    """The workspace asked for (`-C`, else `SPECCTL_WORKSPACE`), else the nearest one upwards.
+
+    A workspace is a directory that contains `remotes/`. Where there is none, the user's own one is
+    taken, which `specctl add` makes. The hosts and profiles of a lab that is up are beside its own.
+    `read_only` makes every host of it so.
+    """
+    asked, overlay = chosen or os.environ.get(VARIABLE), read_overlay()
+    if asked:
+        root = Path(asked).expanduser()
+        if not root.is_dir():
+            raise UsageError(f"{asked} is not a directory", hint=f"specctl init {asked}")
+        return Workspace(root.absolute(), read_only=read_only, overlay=overlay)
+    for directory in (start, *start.parents):
+        if (directory / REMOTES).is_dir():
+            return Workspace(directory, read_only=read_only, overlay=overlay)
+    if overlay is not None or (paths.own_workspace() / REMOTES).is_dir():
+        return Workspace(paths.own_workspace(), read_only=read_only, overlay=overlay)
+    raise UsageError(
+        f"no workspace here: neither {start} nor a directory above it contains {REMOTES}/",
+        hint="specctl add SSH_ALIAS  or  specctl init  makes one; "
+        "-C DIR or SPECCTL_WORKSPACE names one elsewhere",
+    )
+
+
+class Workspace:
+    """Hosts and profiles as their files were when this was made.
+
+    What an overlay has lies beside them; of one name, the workspace's own is taken.
+    """
+
+    def __init__(
+        self, root: Path, *, read_only: bool = False, overlay: Overlay | None = None
+    ) -> None:
+        self.root, self.read_only, self._overlay = root, read_only, overlay
+        self.notice: Callable[[Host], object] = _unnoticed
+        """Told of every host that is asked for."""
+
+        self._shown_root = _shown(root)
+        self._overlaid: dict[tuple[str, str], str] = {}
+        """Folder and name to the file, for what is the overlay's."""
+
+        self._problems: dict[str, tuple[Problem, ...]] = {}
+        self._hosts = {d.name: self._host(d) for d in self._documents("remote", REMOTES)}
+        self._documents_by_name = {d.name: d for d in self._documents("profile", PROFILES)}
+        self._profiles: dict[str, Profile] = {}
+        for name, document in self._documents_by_name.items():
+            profile, problems = resolve(name, self._documents_by_name)
+            if profile is not None:
+                self._profiles[name] = profile
+            self._problems[document.file] = (*self._problems[document.file], *problems)
+
+    def _documents(self, kind: str, folder: str) -> Iterable[Document]:
+        """The files of a folder that are fit for use; the problems of all are kept."""
+        for path in self._files(folder):
+            toml = read_toml(path, self.shown(folder, path.stem))
+            problems = problems_of(kind, toml)
+            if not _NAME.fullmatch(path.stem):
+                message = f"{path.stem!r} is no name: letters, digits, dot, dash and underscore"
+                problems = (Problem(toml.file, None, "", message), *problems)
+            self._problems[toml.file] = problems
+            if all(problem.is_warning for problem in problems):
+                yield Document(path.stem, toml.file, toml.values, toml.lines)
+
+    def _files(self, folder: str) -> list[Path]:
+        """Its own, and those of the overlay that have another name; hidden ones left out."""
+        own = _visible(self.root / folder)
+        if self._overlay is None:
+            return own
+        names = {path.stem for path in own}
+        more = [path for path in _visible(self._overlay.root / folder) if path.stem not in names]
+        more.sort(key=lambda path: (len(path.stem), path.stem))  # lab-2 before lab-10
+        self._overlaid |= {(folder, path.stem): paths.short(path) for path in more}
+        return own + more
+
+    def _host(self, document: Document) -> Host:
+        values = document.values
+        if values.get("transport") == "local":
+            values = expand_workspace(values, str(self.root))
+        host = _host(document, values)
+        if self._overlay is not None and (REMOTES, document.name) in self._overlaid:
+            config = str(self._overlay.ssh_config)
+            host = replace(host, is_simulated=True, ssh_config=config)
+        return replace(host, read_only=True) if self.read_only else host
+
+    def shown(self, folder: str, name: str) -> str:
+        """The path of a file as the user would type it."""
+        own = f"{self._shown_root}{folder}/{name}.toml"
+        return self._overlaid.get((folder, name), own)
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Everything wrong with the shape of any file."""
+        return tuple(problem for problems in self._problems.values() for problem in problems)
+
+    def hosts(self) -> Mapping[str, Host]:
+        """The usable hosts by name."""
+        return self._hosts
+
+    def profiles(self) -> Mapping[str, Profile]:
+        """The usable profiles by name, without any host's overrides."""
+        return self._profiles
+
+    def host(self, name: str) -> Host:
+        """The host called `name`."""
+        if name in self._hosts:
+            self.notice(self._hosts[name])
+            return self._hosts[name]
+        raise self._refusal("host", REMOTES, name, self._hosts)
+
+    def profile(self, name: str, on: str | Host | None = None) -> Profile:
+        """The profile called `name`, as it is on one host when `on` names it."""
+        if name not in self._profiles:
+            raise self._refusal("profile", PROFILES, name, self._profiles)
+        if on is None:
+            return self._profiles[name]
+        host = self.host(on) if isinstance(on, str) else on
+        profile, problems = resolve(
+            name, self._documents_by_name, on=host, workspace=str(self.root)
+        )
+        if profile is None:
+            raise InvalidFileError(problems, hint=f"specctl check {name}")
+        return profile
+
+    def _refusal(self, kind: str, folder: str, name: str, known: Iterable[str]) -> SpecctlError:
+        problems = self._problems.get(self.shown(folder, name), ())
+        if problems:
+            hint = f"specctl check {name}" if kind == "profile" else "specctl check"
+            return InvalidFileError(problems, hint=hint)
+        close = nearest(name, known)
+        hint = f"nearest: {close}" if close else f"{self._shown_root}{folder}/ holds one file each"
+        return UsageError(f"no {kind} called {name}", hint=hint)
+
+    def check(self, names: Sequence[str] = (), *, on: str | None = None) -> tuple[Problem, ...]:
+        """Problems and contradictions of the profiles named, or of every file.
+
+        Values for other hosts do not count where `on` names one.
+        """
+        files = [self.shown(PROFILES, name) for name in names] or list(self._problems)
+        for name in names:
+            if self.shown(PROFILES, name) not in self._problems:
+                raise self._refusal("profile", PROFILES, name, self._documents_by_name)
+        found = [problem for file in files for problem in self._problems[file]]
+        for name in names or self._profiles:
+            if name in self._profiles:
+                found += self._check_profile(self._profiles[name], on)
+        unique = dict.fromkeys(found)
+        return tuple(sorted(unique, key=lambda problem: (problem.file, problem.line or 0)))
+
+    def _check_profile(self, profile: Profile, on: str | None) -> list[Problem]:
+        found = list(contradictions(profile))
+        if profile.baseline is not None:
+            found += self._check_baseline(profile, profile.baseline)
+        for host, document, line in self._overrides(profile.name):
+            if on not in {None, host}:
+                continue
+            if host not in self._hosts:
+                message = f"there is no host called {host}"
+                close = nearest(host, self._hosts)
+                place = (document.file, line, f"on.{host}")
+                found.append(Problem(*place, message, close, is_warning=True))
+                continue
+            resolved, problems = resolve(
+                profile.name, self._documents_by_name,
+                on=self._hosts[host], workspace=str(self.root),
+            )  # fmt: skip
+            found += contradictions(resolved) if resolved else problems
+        return found
+
+    def _check_baseline(self, profile: Profile, baseline: str) -> list[Problem]:
+        origin = profile.origins["baseline"]
+        place = (origin.file, origin.line, "baseline")
+        if baseline not in self._documents_by_name:
+            message = f"no usable profile called {baseline}"
+            return [Problem(*place, message, nearest(baseline, self._documents_by_name))]
+        other = self._profiles.get(baseline)
+        if other is not None and other.speculation is not None and baseline != profile.name:
+            message = f"{baseline} speculates too ({other.speculation.algorithm})"
+            return [Problem(*place, message, is_warning=True)]
+        return []
+
+    def overriding_hosts(self, name: str) -> tuple[Host, ...]:
+        """The hosts for which a profile, or one it extends, has values of their own."""
+        names = dict.fromkeys(host for host, _, _ in self._overrides(name))
+        return tuple(self._hosts[host] for host in names if host in self._hosts)
+
+    def _overrides(self, name: str) -> Iterable[tuple[str, Document, int | None]]:
+        for document in inheritance(name, self._documents_by_name)[0]:
+            for host in document.values.get("on", {}):
+                yield host, document, document.lines.get(("on", host))
+
+    def write_host(self, host: Host, *, comments: Sequence[str] = ()) -> Path:
+        """Write a new file into `remotes/`; refuses to replace one."""
+        return self._write(REMOTES, host.name, host_values(host), comments)
+
+    def write_profile(
+        self, name: str, values: Mapping[str, Any], *, comments: Sequence[str] = ()
+    ) -> Path:
+        """Write a new file into `profiles/`; refuses to replace one."""
+        return self._write(PROFILES, name, values, comments)
+
+    def _write(
+        self, folder: str, name: str, values: Mapping[str, Any], comments: Sequence[str]
+    ) -> Path:
+        if not _NAME.fullmatch(name):
+            raise UsageError(
+                f"{name!r} is no name", hint="letters, digits, dot, dash and underscore"
+            )
+        path = self.root / folder / f"{name}.toml"
+        schema = _SCHEMA_LINES[folder]
+        has_schema = (self.root / folder / schema).exists()
+        text = to_toml(values, comments=comments, schema=schema if has_schema else "")
+        write_new(path, text, shown=f"{self._shown_root}{folder}/{name}.toml")
+        return path
+
+
+def write_new(path: Path, text: str, *, shown: str) -> None:
+    """Write a file that must not exist yet, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part.write_text(text, encoding="utf-8")
+    try:
+        os.link(part, path)
+    except FileExistsError:
+        raise UsageError(
+            f"{shown} exists already", hint="choose another name, or remove the file first"
+        ) from None
+    finally:
+        part.unlink()
+
+
+def _unnoticed(host: Host) -> None:
+    """Nobody wants to know."""
+
+
+def _visible(folder: Path) -> list[Path]:
+    return [path for path in sorted(folder.glob("*.toml")) if not path.name.startswith(".")]
+
+
+def _shown(root: Path) -> str:
+    """What goes before `profiles/…`: nothing in the workspace's own directory."""
+    here = Path.cwd()
+    if here == root:
+        return ""
+    if here.is_relative_to(root):
+        return os.path.relpath(root, here) + "/"
+    return paths.short(root) + "/"
+
+
+def _host(document: Document, values: Mapping[str, Any]) -> Host:
+    environment = {key: str(value) for key, value in values.get("env", {}).items()}
+    secrets = {k: v for k, v in environment.items() if v.startswith(SECRET_PREFIX)}
+    gpus = values.get("gpus")
+    return Host(
+        name=document.name,
+        ssh=values.get("ssh"),
+        address=values.get("host"),
+        port=values.get("port"),
+        user=values.get("user"),
+        transport=values.get("transport", "ssh"),
+        python=values.get("python"),
+        enter=tuple(values.get("enter", ())),
+        environment={k: v for k, v in environment.items() if k not in secrets},
+        secrets={f"env:{k}": v.removeprefix(SECRET_PREFIX) for k, v in secrets.items()},
+        state_dir=values.get("state_dir"),
+        model_dirs=tuple(values.get("model_dirs", ())),
+        hf_home=values.get("hf_home"),
+        gpus=None if gpus is None else tuple(gpus),
+        labels=dict(values.get("labels", {})),
+        read_only=values.get("read_only", False),
+        notes=values.get("notes", ""),
+        file=document.file,
+    )
+
+
+def host_values(host: Host) -> dict[str, Any]:
+    """A host as its file says it, defaults left out."""
+    named = {k.removeprefix("env:"): f"{SECRET_PREFIX}{v}" for k, v in host.secrets.items()}
+    values: dict[str, Any] = {
+        "ssh": host.ssh,
+        "host": host.address,
+        "port": host.port,
+        "user": host.user,
+        "transport": host.transport if host.transport != "ssh" else None,
+        "python": host.python,
+        "enter": list(host.enter) or None,
+        "state_dir": host.state_dir,
+        "model_dirs": list(host.model_dirs) or None,
+        "hf_home": host.hf_home,
+        "gpus": None if host.gpus is None else list(host.gpus),
+        "read_only": host.read_only or None,
+        "notes": host.notes or None,
+        "env": {**host.environment, **named},
+        "labels": dict(host.labels),
+    }
+    return {key: value for key, value in values.items() if value is not None}

@@ -1,0 +1,270 @@
+"""One HTTP/1.1 request on one fresh connection, timed where the bytes arrive.
+
+A connection carries one request only, so no answer can be lost to a kept-alive connection that the
+server closed in between, and nothing is ever sent twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Callable, Dict, List, Mapping, Optional, Tuple
+
+    Step = Callable[[List[bytes]], bool]
+    OnBody = Callable[[Optional[int], bytes, float], None]
+
+MAX_HEAD_BYTES = 64 * 1024
+MAX_SIZE_LINE_BYTES = 1024
+NO_BODY = (204, 304)
+INTERIM = range(100, 200)
+SWITCHING = 101
+
+
+_SIZE = re.compile(rb"[0-9A-Fa-f]{1,15}\Z")
+_STATUS_LINE = re.compile(r"HTTP/1\.[0-9] ([0-9]{3})( |\Z)")
+_CHUNK_END = b"\r\n"
+
+
+class BrokenAnswerError(Exception):
+    """An answer that did not arrive whole; `kind` is one of a few fixed words."""
+
+    def __init__(self, kind: str, detail: str = "") -> None:
+        super().__init__(kind, detail)
+        self.kind = kind
+        self.detail = detail
+
+
+class AnswerReader:
+    """Cuts one answer out of bytes in whatever pieces they come (RFC 9112)."""
+
+    def __init__(self) -> None:
+        self.status: Optional[int] = None
+        self.headers: Dict[str, str] = {}
+        self.is_done = False
+        self.has_begun = False
+        self._held = bytearray()
+        self._left = 0
+        self._step: Step = self._read_head
+
+    def feed(self, data: bytes) -> bytes:
+        """Take `data`; returns what it adds to the body."""
+        self.has_begun = self.has_begun or bool(data)
+        self._held += data
+        body: List[bytes] = []
+        while not self.is_done and self._step(body):
+            pass
+        return b"".join(body)
+
+    def end(self) -> None:
+        """The peer closed: complete only where the body lasts until then."""
+        if self._step == self._read_until_close:
+            self.is_done = True
+        if not self.is_done:
+            raise BrokenAnswerError("truncated" if self.has_begun else "no answer")
+
+    def _read_head(self, _body: List[bytes]) -> bool:
+        end = self._held.find(b"\r\n\r\n")
+        if end < 0:
+            if len(self._held) > MAX_HEAD_BYTES:
+                raise BrokenAnswerError("malformed", "header over 64 KiB")
+            return False
+        head = bytes(self._held[:end]).decode("latin-1").split("\r\n")
+        del self._held[: end + 4]
+        status = _read_status(head[0])
+        if status in INTERIM and status != SWITCHING:
+            return True  # interim: the answer itself follows
+        self.status = status
+        self.headers = _read_headers(head[1:])
+        self._step = self._choose_body(status)
+        return True
+
+    def _choose_body(self, status: int) -> Step:
+        if status in NO_BODY:
+            return self._finish
+        if "chunked" in self.headers.get("transfer-encoding", "").lower():
+            return self._read_size
+        if "content-length" not in self.headers:
+            return self._read_until_close
+        length = self.headers["content-length"]
+        if not (length.isascii() and length.isdigit()):
+            raise BrokenAnswerError("malformed", "content-length %r" % length)
+        self._left = int(length)
+        return self._read_length
+
+    def _finish(self, _body: List[bytes]) -> bool:
+        self.is_done = True
+        return False
+
+    def _read_until_close(self, body: List[bytes]) -> bool:
+        self._take(body, len(self._held))
+        return False
+
+    def _read_length(self, body: List[bytes]) -> bool:
+        self._take(body, self._left)
+        if self._left == 0:
+            self._step = self._finish
+        return self._left == 0
+
+    def _read_size(self, _body: List[bytes]) -> bool:
+        line = self._line()
+        if line is None:
+            return False
+        size = line.split(b";", 1)[0].strip()
+        if not _SIZE.match(size):
+            raise BrokenAnswerError("malformed", "chunk size %r" % line[:40])
+        self._left = int(size, 16)
+        self._step = self._read_chunk if self._left else self._read_trailer
+        return True
+
+    def _read_chunk(self, body: List[bytes]) -> bool:
+        self._take(body, self._left)
+        if self._left == 0:
+            self._step = self._read_chunk_end
+        return self._left == 0
+
+    def _read_chunk_end(self, _body: List[bytes]) -> bool:
+        if len(self._held) < len(_CHUNK_END):
+            return False
+        if not self._held.startswith(_CHUNK_END):
+            raise BrokenAnswerError("malformed", "a chunk longer than its size")
+        del self._held[: len(_CHUNK_END)]
+        self._step = self._read_size
+        return True
+
+    def _read_trailer(self, _body: List[bytes]) -> bool:
+        line = self._line()
+        if line is None:
+            return False
+        if not line:
+            self._step = self._finish
+        return True
+
+    def _line(self) -> Optional[bytes]:
+        end = self._held.find(b"\r\n")
+        if end > MAX_SIZE_LINE_BYTES or (end < 0 and len(self._held) > MAX_SIZE_LINE_BYTES):
+            raise BrokenAnswerError("malformed", "a chunk size line over 1 KiB")
+        if end < 0:
+            return None
+        line = bytes(self._held[:end])
+        del self._held[: end + 2]
+        return line
+
+    def _take(self, body: List[bytes], most: int) -> None:
+        piece = bytes(self._held[:most])
+        if piece:
+            del self._held[: len(piece)]
+            self._left -= len(piece)
+            body.append(piece)
+
+
+def _read_status(line: str) -> int:
+    found = _STATUS_LINE.match(line)
+    if not found:
+        raise BrokenAnswerError("malformed", "not HTTP: %r" % line[:60])
+    return int(found.group(1))
+
+
+def _read_headers(lines: List[str]) -> Dict[str, str]:
+    headers: Dict[str, str] = {}
+    for line in lines:
+        name, colon, value = line.partition(":")
+        if colon:
+            headers[name.strip().lower()] = value.strip()
+    return headers
+
+
+class Exchange(asyncio.Protocol):
+    """Sends one request and hands each piece of the answer's body on with its arrival time."""
+
+    def __init__(self, on_body: OnBody, done: asyncio.Future[float]) -> None:
+        self.reader = AnswerReader()
+        self.first_byte_at: Optional[float] = None
+        self._on_body = on_body
+        self._done = done
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes; the time is read before anything else is done with them."""
+        now = time.perf_counter()
+        if self.first_byte_at is None:
+            self.first_byte_at = now
+        try:
+            body = self.reader.feed(data)
+            if body:
+                self._on_body(self.reader.status, body, now)
+        except BrokenAnswerError as error:
+            self._fail(error)
+            return
+        if self.reader.is_done and not self._done.done():
+            self._done.set_result(now)
+
+    def connection_lost(self, exc: Optional[Exception]) -> None:
+        """The peer closed or reset."""
+        now = time.perf_counter()
+        if self._done.done():
+            return
+        if exc is not None:
+            kind = "reset mid-stream" if self.reader.has_begun else "no answer"
+            self._fail(BrokenAnswerError(kind, str(exc)))
+            return
+        try:
+            self.reader.end()
+        except BrokenAnswerError as error:
+            self._fail(error)
+        else:
+            self._done.set_result(now)
+
+    def _fail(self, error: BrokenAnswerError) -> None:
+        if not self._done.done():
+            self._done.set_exception(error)
+
+
+class Endpoint:
+    """Where requests go, and the headers that all of them carry."""
+
+    def __init__(self, address: str, port: int, headers: Mapping[str, str]) -> None:
+        self.address, self.port = address, port
+        self._headers = dict(headers)
+
+    def request_bytes(self, method: str, path: str, body: bytes) -> bytes:
+        """The request as it goes out; raises ValueError for a line break where none belongs."""
+        host = "[%s]" % self.address if ":" in self.address else self.address
+        lines = ["%s %s HTTP/1.1" % (method, path), "Host: %s:%d" % (host, self.port)]
+        lines += ["%s: %s" % pair for pair in self._headers.items()]
+        lines += ["Content-Length: %d" % len(body), "Connection: close", "", ""]
+        if any("\r" in line or "\n" in line for line in lines):
+            raise ValueError("a header or path with a line break")
+        return "\r\n".join(lines).encode("latin-1") + body
+
+    async def exchange(
+        self, payload: bytes, on_body: OnBody, timeout_s: float
+    ) -> Tuple[Exchange, float, float]:
+        """Send `payload`, wait for the whole answer; returns (Exchange, sent at, ended at).
+
+        Raises BrokenAnswerError; its kinds are refused, unreachable, no answer, reset mid-stream,
+        truncated, malformed and timed out.
+        """
+        try:
+            return await asyncio.wait_for(self._exchange(payload, on_body), timeout_s)
+        except ConnectionRefusedError as error:
+            raise BrokenAnswerError("refused", str(error)) from error
+        except asyncio.TimeoutError as error:
+            raise BrokenAnswerError("timed out", "after %g s" % timeout_s) from error
+        except OSError as error:
+            raise BrokenAnswerError("unreachable", str(error)) from error
+
+    async def _exchange(self, payload: bytes, on_body: OnBody) -> Tuple[Exchange, float, float]:
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[float] = loop.create_future()
+        transport, protocol = await loop.create_connection(
+            lambda: Exchange(on_body, done), self.address, self.port
+        )
+        try:
+            sent_at = time.perf_counter()
+            transport.write(payload)
+            return protocol, sent_at, await done
+        finally:
+            transport.abort()

@@ -1,0 +1,267 @@
+"""`specctl compare HOST BASELINE PROFILE…`: one launch each, or a trial."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from specctl.cli.compare_options import LAUNCHES, Concurrencies, design_of, trial_options
+from specctl.cli.compare_trial import resume as resume_trial
+from specctl.cli.compare_trial import run_new as run_trial
+from specctl.cli.compare_trial import write_outcome
+from specctl.cli.diagnostics import INTERRUPTED, say, warn
+from specctl.cli.invocation import json_option, yes_option
+from specctl.cli.output import style, write, write_json
+from specctl.cli.probe import BUNDLED, Announcer
+from specctl.cli.running import confirm, finder, fleet_of, keeper_of, run, say_kept
+from specctl.cli.table import table
+from specctl.domain.comparison_rows import (
+    CATEGORY_HEADERS,
+    HEADERS,
+    category_rows,
+    comparison_rows,
+    comparison_words,
+)
+from specctl.domain.errors import RefusedError, UsageError
+from specctl.domain.events import PlanProgressed
+from specctl.domain.figures import spoken
+from specctl.domain.probe_json import comparison_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from specctl.cli.invocation import Invocation
+    from specctl.domain.comparison import Comparison
+    from specctl.domain.events import Event
+    from specctl.domain.state import State
+    from specctl.services.comparison import ComparisonPlan
+    from specctl.services.probing import Settings
+    from specctl.services.trial import TrialOutcome
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="HOST BASELINE PROFILE...")
+@click.option(
+    "--workload", default="mixed", show_default=True, metavar="NAME|FILE",
+    help=f"{BUNDLED}, or a JSONL file of prompts.",
+)  # fmt: skip
+@click.option(
+    "--concurrency", type=Concurrencies(), default="1", show_default=True,
+    help="Requests at the same time; of several the verdict is about the first.",
+)  # fmt: skip
+@click.option("--prompts", type=click.IntRange(1), metavar="N", help="At most so many prompts.")
+@trial_options
+@click.option("--resume", metavar="TRIAL", help="Go on with a trial that was cut off.")
+@click.option("--dry-run", is_flag=True, help="Show what would be done and do nothing.")
+@yes_option
+@json_option
+@click.pass_obj
+def command(
+    invocation: Invocation,
+    names: tuple[str, ...],
+    *,
+    workload: str,
+    concurrency: tuple[int, ...],
+    prompts: int | None,
+    launches: int | None,
+    margin: float,
+    strict: bool,
+    budget: float | None,
+    resume: str | None,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+) -> int:
+    """Say whether a profile is faster than its baseline, and how well that is known.
+
+    Two profiles are launched in turn, several times each, until a word can be said: faster,
+    slower, no material difference, or not enough evidence. More than two are launched once each,
+    which gives numbers and no verdict. What runs now and is in the way has to be under specctl's
+    care: it is started again at the end. Ctrl-C keeps what is measured.
+
+    \b
+    specctl compare gpu8 mimo-7b-baseline mimo-7b-nextn --dry-run
+    specctl compare gpu8 mimo-7b-baseline mimo-7b-nextn --budget 3h
+    specctl compare gpu8 kimi-baseline kimi-eagle3 kimi-ngram --workload my.jsonl
+    """  # noqa: D301  click reads \b
+    asked = Asked(concurrency, launches, budget, is_strict=strict)
+    if resume is not None:
+        if names:
+            raise UsageError("--resume takes everything from the trial", hint="Name nothing else.")
+        coming = resume_trial(invocation, resume, budget_s=budget, is_dry=dry_run, yes=yes)
+        return _end_trial(run(coming), as_json=as_json)
+    host, profiles = _split(names)
+    settings = _settings(invocation, workload, concurrency, prompts)
+    most = _launches(asked, len(profiles))
+    if most == 1:
+        found = run(_compare(invocation, host, profiles, settings[0], is_dry=dry_run, yes=yes))
+        return _end_comparison(found, as_json=as_json)
+    coming = run_trial(
+        invocation,
+        host,
+        profiles,
+        settings,
+        design_of(most, margin, strict=strict),
+        source=workload,
+        budget_s=budget,
+        is_dry=dry_run,
+        yes=yes,
+    )
+    return _end_trial(run(coming), as_json=as_json)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the options ask for."""
+
+    concurrencies: tuple[int, ...]
+    launches: int | None
+    budget_s: float | None
+    is_strict: bool
+
+
+def _split(names: Sequence[str]) -> tuple[str, Sequence[str]]:
+    if len(names) < 3:  # noqa: PLR2004 - host, baseline, profile
+        raise UsageError(
+            "a comparison needs a host, a baseline and at least one other profile",
+            hint="specctl compare HOST BASELINE PROFILE",
+        )
+    return names[0], names[1:]
+
+
+def _launches(asked: Asked, profiles: int) -> int:
+    """Of each arm; raises UsageError for options that do not go together."""
+    most = asked.launches or (LAUNCHES if profiles == 2 else 1)  # noqa: PLR2004
+    if most > 1 and profiles > 2:  # noqa: PLR2004
+        raise UsageError(
+            "a trial is about two profiles",
+            hint="Launch all once first (--launches 1), then try the best against the baseline.",
+        )
+    if most == 1 and (len(asked.concurrencies) > 1 or asked.budget_s or asked.is_strict):
+        raise UsageError(
+            "--budget, --strict and several concurrencies belong to a trial",
+            hint="Ask for --launches 8.",
+        )
+    return most
+
+
+def _settings(
+    invocation: Invocation, workload: str, concurrencies: Sequence[int], prompts: int | None
+) -> tuple[Settings, ...]:
+    from specctl.adapters.workloads import read_workload
+    from specctl.services.probing import Settings
+
+    read = read_workload(workload, root=invocation.workspace().root)
+    return tuple(
+        Settings(workload=read, concurrency=concurrency, most_prompts=prompts)
+        for concurrency in concurrencies
+    )
+
+
+def _end_trial(outcome: TrialOutcome | None, *, as_json: bool) -> int:
+    return 0 if outcome is None else write_outcome(outcome, as_json=as_json)
+
+
+def _end_comparison(found: Comparison | None, *, as_json: bool) -> int:
+    if found is None:
+        return 0
+    if as_json:
+        write_json("compare", comparison_json(found))
+    else:
+        _write(found)
+    return _status(found)
+
+
+async def _compare(
+    invocation: Invocation,
+    host: str,
+    names: Sequence[str],
+    settings: Settings,
+    *,
+    is_dry: bool,
+    yes: bool,
+) -> Comparison | None:
+    from specctl.adapters.secrets import Secrets
+    from specctl.services.comparison import compare, plan_comparison
+
+    async with fleet_of(invocation) as fleet:
+        workspace, secrets = fleet.workspace, Secrets.load()
+        profiles = [workspace.profile(name, on=host) for name in names]
+        connection = await fleet.connect(host)
+        plan = await plan_comparison(
+            connection,
+            profiles,
+            settings,
+            find=finder(fleet, host),
+            secrets=secrets,
+            clock=fleet.clock,
+        )
+        _show(plan)
+        if is_dry:
+            return None
+        if plan.refusals:
+            check = plan.refusals[0]
+            raise RefusedError(f"host {host}: {check.words}", hint=check.next_step)
+        if not confirm("Go ahead?", yes=yes):
+            raise RefusedError("nothing was done")
+        fleet.store.subscribe(Announcer().take)
+        fleet.store.subscribe(_say_steps)
+        began_s = fleet.clock.now()
+        found = await compare(
+            connection, plan, secrets=secrets, store=fleet.store, clock=fleet.clock
+        )
+        keeper = keeper_of(fleet)
+        kept = await keeper.keep_comparison(
+            connection,
+            profiles,
+            workload=settings.workload,
+            comparison=found,
+            began_s=began_s,
+        )
+        say_kept(keeper, kept)
+        return found
+
+
+def _show(plan: ComparisonPlan) -> None:
+    for number, words in enumerate(plan.steps, start=1):
+        say(f"{number}. {words}")
+    if plan.expected_s is not None:
+        say(f"earlier loads here took {spoken(plan.expected_s)} together")
+    for check in plan.refusals:
+        warn(f"{check.words}. {check.next_step}")
+
+
+def _say_steps(event: Event, _state: State) -> None:
+    """The end of a plan repeats what its last step said, unless it failed."""
+    if not isinstance(event, PlanProgressed):
+        return
+    if event.status == "failed" or (event.status == "done" and not event.is_last):
+        say(event.words)
+
+
+def _write(found: Comparison) -> None:
+    write(
+        style(
+            f"{found.host}  {found.workload}  concurrency {found.concurrency}",
+            "bold",
+        )
+    )
+    for line in table(HEADERS, comparison_rows(found), right=" ".join(HEADERS[1:])):
+        write(line)
+    rows = category_rows(found)
+    if rows:
+        write()
+        for line in table(CATEGORY_HEADERS, rows, right=" ".join(CATEGORY_HEADERS[2:])):
+            write(line)
+    write()
+    for words in comparison_words(found):
+        write(words)
+
+
+def _status(found: Comparison) -> int:
+    """130 when interrupted, 1 when an arm gave no usable result."""
+    if found.interrupted:
+        return INTERRUPTED
+    return 0 if all(arm.is_usable for arm in found.arms) else 1

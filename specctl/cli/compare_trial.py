@@ -1,0 +1,239 @@
+"""`specctl compare` with several launches of two profiles: a trial with a verdict."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from specctl.cli.diagnostics import INTERRUPTED, say, warn
+from specctl.cli.output import style, write, write_json
+from specctl.cli.running import confirm, finder, fleet_of
+from specctl.cli.table import table
+from specctl.domain.errors import RefusedError, UsageError
+from specctl.domain.events import TrialProgressed
+from specctl.domain.plain import plain
+from specctl.domain.trial.published import publish
+from specctl.domain.trial.rows import (
+    CATEGORY_HEADERS,
+    HEADERS,
+    RIGHT,
+    category_rows,
+    trial_rows,
+    trial_words,
+)
+from specctl.domain.trial.running import final_word
+from specctl.domain.trial.summary import summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from specctl.adapters.ledger import Ledger
+    from specctl.cli.invocation import Invocation
+    from specctl.domain.events import Event
+    from specctl.domain.profile import Profile
+    from specctl.domain.state import State
+    from specctl.domain.trial.design import Design
+    from specctl.domain.trial.running import TrialBlock
+    from specctl.domain.trial.summary import TrialSummary
+    from specctl.services.fleet import Fleet
+    from specctl.services.probing import Settings
+    from specctl.services.trial import TrialOutcome
+    from specctl.services.trial_plan import Proposal
+
+
+@contextmanager
+def open_ledger() -> Iterator[Ledger]:
+    """The operator's ledger."""
+    from specctl.adapters.ledger import Ledger
+    from specctl.adapters.paths import ledger_file
+
+    ledger = Ledger(ledger_file())
+    try:
+        yield ledger
+    finally:
+        ledger.close()
+
+
+async def run_new(
+    invocation: Invocation,
+    host: str,
+    names: Sequence[str],
+    settings: Sequence[Settings],
+    design: Design,
+    *,
+    source: str,
+    budget_s: float | None,
+    is_dry: bool,
+    yes: bool,
+) -> TrialOutcome | None:
+    """Plan, ask and run a trial; None after a dry run."""
+    from specctl.adapters.secrets import Secrets
+    from specctl.services.trial_plan import plan_trial
+
+    with open_ledger() as ledger:
+        async with fleet_of(invocation) as fleet:
+            profiles = _two(fleet, host, names)
+            connection = await fleet.connect(host)
+            proposal = await plan_trial(
+                connection,
+                profiles,
+                settings,
+                design,
+                find=finder(fleet, host),
+                secrets=Secrets.load(),
+                clock=fleet.clock,
+                ledger=ledger,
+                workload_source=source,
+            )
+            return await _agree_and_run(
+                fleet, ledger, proposal, budget_s=budget_s, is_dry=is_dry, yes=yes
+            )
+
+
+async def resume(
+    invocation: Invocation,
+    run_id: str,
+    *,
+    budget_s: float | None,
+    is_dry: bool,
+    yes: bool,
+) -> TrialOutcome | None:
+    """Go on with a trial of the ledger."""
+    from specctl.adapters.secrets import Secrets
+    from specctl.adapters.workloads import read_workload
+    from specctl.services.probing import Settings
+    from specctl.services.trial import read_trial
+    from specctl.services.trial_plan import plan_resumption
+
+    with open_ledger() as ledger:
+        plan, _ = read_trial(ledger, run_id)
+        workload = read_workload(plan.workload_source, root=invocation.workspace().root)
+        settings = [
+            Settings(workload=workload, concurrency=concurrency, most_prompts=plan.prompts)
+            for concurrency in plan.concurrencies
+        ]
+        async with fleet_of(invocation) as fleet:
+            profiles = _two(fleet, plan.host, (plan.baseline, plan.profile))
+            proposal = await plan_resumption(
+                await fleet.connect(plan.host),
+                plan,
+                profiles,
+                settings,
+                find=finder(fleet, plan.host),
+                secrets=Secrets.load(),
+                clock=fleet.clock,
+            )
+            return await _agree_and_run(
+                fleet, ledger, proposal, budget_s=budget_s, is_dry=is_dry, yes=yes
+            )
+
+
+def _two(fleet: Fleet, host: str, names: Sequence[str]) -> tuple[Profile, Profile]:
+    base, other = names
+    if base == other:
+        raise UsageError(
+            "a comparison needs two different profiles",
+            hint="Copy the profile under another name for an A/A trial.",
+        )
+    return fleet.workspace.profile(base, on=host), fleet.workspace.profile(other, on=host)
+
+
+async def _agree_and_run(
+    fleet: Fleet,
+    ledger: Ledger,
+    proposal: Proposal,
+    *,
+    budget_s: float | None,
+    is_dry: bool,
+    yes: bool,
+) -> TrialOutcome | None:
+    from specctl.adapters.secrets import Secrets
+    from specctl.services.trial import read_trial, resumable, run_trial
+
+    for number, words in enumerate(proposal.words, start=1):
+        say(f"{number}. {words}")
+    for check in proposal.refusals:
+        warn(f"{check.words}. {check.next_step}")
+    if is_dry:
+        return None
+    if proposal.refusals:
+        check = proposal.refusals[0]
+        raise RefusedError(f"host {proposal.plan.host}: {check.words}", hint=check.next_step)
+    if not confirm("Go ahead?", yes=yes):
+        raise RefusedError("nothing was done")
+    blocks: tuple[TrialBlock, ...] = ()
+    if ledger.has_run(proposal.plan.id):
+        _, blocks = read_trial(ledger, proposal.plan.id)
+        blocks = resumable(proposal.plan, blocks, fleet.clock.now())
+    fleet.store.subscribe(_say)
+    say(f"trial {proposal.plan.id}; Ctrl-C keeps what is measured")
+    return await run_trial(
+        await fleet.connect(proposal.plan.host),
+        proposal,
+        secrets=Secrets.load(),
+        store=fleet.store,
+        clock=fleet.clock,
+        ledger=ledger,
+        blocks=blocks,
+        budget_s=budget_s,
+    )
+
+
+def _say(event: Event, _state: State) -> None:
+    if not isinstance(event, TrialProgressed):
+        return
+    ratio = ""
+    if event.ratio is not None and event.low is not None and event.high is not None:
+        ratio = f"; {event.ratio:.3f}x ({event.low:.3f} to {event.high:.3f})"
+    word = f": {event.word}" if event.word else ""
+    say(f"{event.words}, {event.done} of at most {event.most} launches{ratio}{word}")
+
+
+def write_outcome(outcome: TrialOutcome, *, as_json: bool) -> int:
+    """Print a trial; its exit status."""
+    summary = summarise(outcome.plan, outcome.blocks)
+    if as_json:
+        word = final_word(outcome.plan, outcome.standing)
+        document = publish(
+            summary,
+            verdict=word.value if word else None,
+            ended=outcome.ended,
+            interrupted=outcome.is_interrupted,
+            differences=outcome.differences,
+            restored=outcome.restored,
+        )
+        write_json("trial", plain(document))
+    else:
+        for one in outcome.differences:
+            write(
+                f"Nobody asked for it: {one.profile} runs with {one.key} {one.arm}, the baseline "
+                f"with {one.base}."
+            )
+        write_summary(summary)
+        for words in outcome.restored:
+            write(words)
+    if outcome.ended and not summary.ended:
+        warn(f"{outcome.ended}; go on with  specctl compare --resume {outcome.plan.id}")
+    if outcome.is_interrupted:
+        warn(f"interrupted; go on with  specctl compare --resume {outcome.plan.id}")
+        return INTERRUPTED
+    return 0 if final_word(outcome.plan, outcome.standing) or not summary.is_open else 1
+
+
+def write_summary(summary: TrialSummary) -> None:
+    """A trial as text."""
+    plan = summary.plan
+    write(style(f"{plan.host}  {plan.workload}  trial {plan.id}", "bold"))
+    for line in table(HEADERS, trial_rows(summary), right=RIGHT):
+        write(line)
+    for one in summary.concurrencies:
+        rows = category_rows(one)
+        if rows and one.is_primary:
+            write()
+            for line in table(CATEGORY_HEADERS, rows, right="prompts times-faster against-all"):
+                write(line)
+    write()
+    *rest, last = trial_words(summary)
+    for words in rest:
+        write(words)
+    write(style(last, "bold"))

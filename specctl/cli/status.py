@@ -1,0 +1,65 @@
+"""`specctl status [HOST…]`."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+import click
+
+from specctl.cli.invocation import json_option
+from specctl.cli.output import write, write_json
+from specctl.cli.running import chosen_hosts, exit_status, fleet_of, run
+from specctl.cli.status_text import host_lines
+from specctl.domain.plain import plain
+from specctl.domain.published import Statuses
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from specctl.cli.invocation import Invocation
+    from specctl.domain.state import State
+
+CLEAR = "\x1b[H\x1b[2J"
+
+
+@click.command()
+@click.argument("hosts", nargs=-1, metavar="[HOST]...")
+@click.option("--watch", "again", is_flag=True, help="Look again every two seconds.")
+@json_option
+@click.pass_obj
+def command(invocation: Invocation, hosts: tuple[str, ...], *, again: bool, as_json: bool) -> int:
+    """Show GPUs, processes and servers of hosts; exit 3 when one is not reached.
+
+    \b
+    specctl status                       every host of the workspace
+    specctl status gpu8 --json
+    """  # noqa: D301  click reads \b
+    with contextlib.suppress(KeyboardInterrupt):
+        return run(_status(invocation, hosts, again=again, as_json=as_json))
+    return 0
+
+
+async def _status(
+    invocation: Invocation, hosts: Sequence[str], *, again: bool, as_json: bool
+) -> int:
+    from specctl.services.readout import read_out
+    from specctl.services.server_keys import keys_for
+
+    async with fleet_of(invocation) as fleet:
+        names = chosen_hosts(fleet.workspace, hosts)
+        while True:
+            await read_out(fleet, names, keys_for(fleet.workspace))
+            _write(fleet.store.state, names, as_json=as_json, clear=again)
+            if not again:
+                return exit_status(fleet, names)
+            await fleet.clock.sleep(2.0)
+
+
+def _write(state: State, names: Sequence[str], *, as_json: bool, clear: bool) -> None:
+    if as_json:
+        found = Statuses({name: state.host(name) for name in names})
+        write_json("status", plain(found), lines=clear)
+        return
+    lines = [line for name in names for line in (*host_lines(name, state.host(name)), "")]
+    write((CLEAR if clear else "") + "\n".join(lines[:-1]))

@@ -1,0 +1,3 @@
+"""Values and rules: no I/O, no clock, no asyncio, nothing third-party."""
+
+from __future__ import annotations

@@ -1,0 +1,1 @@
+"""What an SGLang build would refuse, rewrite or quietly ignore in a profile."""

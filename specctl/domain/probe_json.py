@@ -1,0 +1,105 @@
+"""Results of probes and comparisons as the JSON objects that are published."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from specctl.domain import published
+from specctl.domain.comparison import ONE_LAUNCH
+from specctl.domain.missing import NOT_YET, Missing
+from specctl.domain.plain import plain
+from specctl.domain.published import Compared, MeasuredArm
+
+if TYPE_CHECKING:
+    from specctl.domain.comparison import Arm, Comparison, Standing
+    from specctl.domain.probe import ProbeResult
+
+COSTS = (
+    "base_s",
+    "step_s",
+    "accept_length",
+    "break_even_accept_length",
+    "predicted_speedup",
+    "prediction_source",
+    "residual",
+)
+"""What is null together, when one of its parts was not measured."""
+
+
+def probe_json(result: ProbeResult) -> dict[str, Any]:
+    """`specctl/probe/1`: every figure and every request, texts as their hashes."""
+    found: dict[str, Any] = plain(result)
+    for request in (*found["requests"], *found["streamed"]):
+        del request["text"]
+    found["is_void"] = bool(result.void)
+    return found
+
+
+def comparison_json(comparison: Comparison) -> dict[str, Any]:
+    """`specctl/compare/1`: every arm, and every other arm against the first."""
+    compared = Compared(
+        host=comparison.host,
+        workload=comparison.workload,
+        concurrency=comparison.concurrency,
+        baseline=comparison.baseline.profile,
+        arms=tuple(_arm(arm) for arm in comparison.arms),
+        standings=tuple(
+            _standing(arm, standing, comparison.baseline)
+            for arm, standing in zip(comparison.arms[1:], comparison.standings, strict=True)
+        ),
+        differences=comparison.differences,
+        restored=comparison.restored,
+        interrupted=comparison.interrupted,
+        verdict=None,
+        why_no_verdict=ONE_LAUNCH,
+    )
+    found: dict[str, Any] = plain(compared)
+    for arm, row in zip(comparison.arms, found["arms"], strict=True):
+        row["result"] = None if arm.result is None else probe_json(arm.result)
+    return found
+
+
+def _arm(arm: Arm) -> MeasuredArm:
+    return MeasuredArm(
+        profile=arm.profile,
+        algorithm=arm.algorithm,
+        failure=arm.failure or None,
+        hint=arm.hint or None,
+        load_s=arm.load_s,
+        max_total_tokens=arm.max_total_tokens,
+        max_running_requests=arm.max_running_requests,
+        result=arm.result,
+    )
+
+
+def _standing(arm: Arm, standing: Standing, baseline: Arm) -> published.Standing:
+    pairing, cost = standing.pairing, standing.cost
+    return published.Standing(
+        profile=standing.profile,
+        unknown=standing.unknown or None,
+        speedup=pairing.speedup if pairing else None,
+        speedup_method=pairing.method if pairing else None,
+        prompts=pairing.prompts if pairing else 0,
+        identical_outputs=pairing.identical if pairing else None,
+        length_ratio=pairing.length_ratio if pairing else None,
+        base_s=cost.base_s if cost else None,
+        step_s=cost.step_s if cost else None,
+        accept_length=cost.accept_length if cost else None,
+        break_even_accept_length=cost.break_even if cost else None,
+        predicted_speedup=cost.predicted_speedup if cost else None,
+        prediction_source=cost.prediction_source if cost else None,
+        residual=cost.residual if cost else None,
+        suspects=standing.suspects,
+        notes=standing.notes,
+        missing={} if cost or not pairing else dict.fromkeys(COSTS, _why(baseline, arm)),
+    )
+
+
+def _why(baseline: Arm, arm: Arm) -> Missing:
+    """Why no cost follows from two results."""
+    for one, name in ((baseline, "step_s"), (arm, "step_s"), (arm, "accept_length")):
+        if one.result is not None and getattr(one.result, name) is None:
+            reason = one.result.missing.get(name, NOT_YET)
+            detail = f"{name} of {one.profile}"
+            return Missing(reason.why, f"{detail}: {reason.detail}" if reason.detail else detail)
+    return NOT_YET

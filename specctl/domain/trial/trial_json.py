@@ -1,0 +1,58 @@
+"""Trials as JSON and back: what the ledger keeps and what `recompute` reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from specctl.domain.plain import plain
+from specctl.domain.probe import ProbeResult
+from specctl.domain.trial.design import Design
+from specctl.domain.trial.running import Before, TrialBlock, TrialPlan
+from specctl.domain.unplain import object_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LAUNCHES_UTMOST = 200
+"""Per arm, that any plan could ask for."""
+
+_NAMES = {"Before": Before, "Design": Design, "ProbeResult": ProbeResult, "Side": Literal["A", "B"]}
+
+
+def plan_json(plan: TrialPlan) -> dict[str, Any]:
+    """A plan; `plan_of` is the way back."""
+    found: dict[str, Any] = plain(plan)
+    return found
+
+
+def plan_of(value: Mapping[str, Any]) -> TrialPlan:
+    """The plan of its JSON; raises ValueError with the path of what is wrong."""
+    plan: TrialPlan = object_of(TrialPlan, value, _NAMES)
+    if not plan.concurrencies or min(plan.concurrencies) < 1:
+        raise ValueError("concurrencies: must be at least one, each 1 or more")
+    design = plan.design
+    for name, number, low, high in (
+        ("most_launches", design.most_launches, 1, LAUNCHES_UTMOST),
+        ("first_look", design.first_look, 1, LAUNCHES_UTMOST),
+        ("margin", design.margin, 1e-9, 1.0),
+        ("error", design.error, 1e-9, 0.5),
+        ("early_error", design.early_error, 0.0, 0.5),
+        ("floor", design.floor, 0.0, 1.0),
+    ):
+        if not low <= number <= high:
+            raise ValueError(f"design.{name}: must lie between {low:g} and {high:g}")
+    return plan
+
+
+def block_json(block: TrialBlock) -> dict[str, Any]:
+    """A launch with every request; texts as their hashes."""
+    found: dict[str, Any] = plain(block)
+    for result in found["results"]:
+        for request in (*result["requests"], *result["streamed"]):
+            request["text"] = None
+    return found
+
+
+def block_of(value: Mapping[str, Any]) -> TrialBlock:
+    """The launch of its JSON; raises ValueError with the path of what is wrong."""
+    return object_of(TrialBlock, value, _NAMES)

@@ -1,0 +1,134 @@
+"""A verdict in words: the number first, then what limits it."""
+
+from __future__ import annotations
+
+from math import exp, sqrt
+from typing import TYPE_CHECKING
+
+from specctl.domain.trial.looks import Word
+from specctl.domain.trial.traffic import extend_to_traffic
+from specctl.domain.trial.verdict import COMPLETED_LEAST
+
+if TYPE_CHECKING:
+    from specctl.domain.trial.design import Design
+    from specctl.domain.trial.interval import Fit
+    from specctl.domain.trial.looks import Look
+    from specctl.domain.trial.verdict import Verdict
+
+ONE_LAUNCH = "one launch each: a number, not a verdict; launches of the same profile differ"
+TWO_LAUNCHES_DIFFER = 1.96
+UNSEEN = 0.05
+
+
+def say_verdict(verdict: Verdict, design: Design) -> str:
+    """The sentence about these prompts."""
+    look = verdict.clean.look
+    if look is None or verdict.word is None:
+        return ONE_LAUNCH if look is None else _so_far(look)
+    launches = f"{look.launches} launches each"
+    between = f"{look.low:.2f} to {look.high:.2f}"
+    prompts = len(verdict.clean.levels.prompts) if verdict.clean.levels else 0
+    if verdict.word is Word.FASTER:
+        return f"{look.fit.ratio:.2f}x faster on these {prompts} prompts ({between}), {launches}"
+    if verdict.word is Word.SLOWER:
+        inverse = f"{1 / look.high:.2f} to {1 / look.low:.2f}"
+        ratio = 1 / look.fit.ratio
+        return f"{ratio:.2f}x slower on these {prompts} prompts ({inverse}), {launches}"
+    if verdict.word is Word.NO_MATERIAL_DIFFERENCE:
+        low_high = f"{look.low:.3f} to {look.high:.3f}"
+        return f"no material difference: within +-{design.margin:.0%}: {low_high}, {launches}"
+    return f"not enough evidence: after {launches} {between}"
+
+
+def _so_far(look: Look) -> str:
+    return f"{look.fit.ratio:.2f}x so far, {look.launches} launches each; the trial goes on"
+
+
+def find_reasons(verdict: Verdict, design: Design) -> tuple[str, ...]:
+    """What stands behind the word, and what it does not say."""
+    look = verdict.clean.look
+    if look is None:
+        return ()
+    return tuple(
+        reason
+        for reason in (
+            _contradiction(verdict),
+            _incomplete(verdict),
+            _small(look, verdict.word, design),
+            _missing_evidence(look, verdict.word, design),
+            _noise(look.fit),
+            _leans_on_shape(look),
+            _unseen_mode(look),
+            _traffic(verdict, look),
+            _stalls(verdict),
+        )
+        if reason
+    )
+
+
+def _contradiction(verdict: Verdict) -> str:
+    clean, ran = verdict.clean.look, verdict.as_it_ran.look
+    if not verdict.clean.left_out or clean is None or ran is None:
+        return ""
+    numbers = f"clean {clean.fit.ratio:.2f}x, as it ran {ran.fit.ratio:.2f}x"
+    counts = f"{len(verdict.clean.left_out)} launches were disturbed"
+    return f"{counts}: {numbers}; a word needs both"
+
+
+def _incomplete(verdict: Verdict) -> str:
+    if min(verdict.completed) >= COMPLETED_LEAST:
+        return ""
+    a, b = verdict.completed
+    return f"prompts answered in every launch: {a:.0%} of the baseline's, {b:.0%} of the other's"
+
+
+def _small(look: Look, word: Word | None, design: Design) -> str:
+    nearest = look.low if word is Word.FASTER else 1 / look.high
+    if word not in (Word.FASTER, Word.SLOWER) or nearest >= 1 + design.margin:
+        return ""
+    return f"may be less than your margin of {design.margin:.0%}"
+
+
+def _missing_evidence(look: Look, word: Word | None, design: Design) -> str:
+    if word is not Word.NOT_ENOUGH_EVIDENCE:
+        return ""
+    wanted = [
+        (f"+-{margin:.0%}", design.launches_for(margin, look.fit.spread))
+        for margin in (design.margin, 2 * design.margin)
+    ]
+    parts = [f"{name} would take about {k} launches each" for name, k in wanted if k is not None]
+    varies = f"restarts here vary by {look.fit.spread:.1%}"
+    return "; ".join([varies, *parts]) if parts else f"{varies}: more than launches can average out"
+
+
+def _noise(fit: Fit) -> str:
+    apart = exp(TWO_LAUNCHES_DIFFER * sqrt(2) * fit.spread) - 1
+    return f"two launches of one arm differ by up to {apart:.1%}"
+
+
+def _leans_on_shape(look: Look) -> str:
+    if look.launches > 3:  # noqa: PLR2004 - four and four is the least a permutation test needs
+        return ""
+    return "at this number of launches it leans on restarts that vary alike in both arms"
+
+
+def _unseen_mode(look: Look) -> str:
+    share = 1 - UNSEEN ** (1 / look.launches)
+    rare = f"a second speed that shows in fewer than {share:.0%} of launches"
+    return f"{rare} would probably have been missed"
+
+
+def _traffic(verdict: Verdict, look: Look) -> str:
+    if verdict.clean.levels is None:
+        return ""
+    reach = extend_to_traffic(look.fit, verdict.clean.levels)
+    words = f"{reach[0]:.2f}x to {reach[1]:.2f}x as fast as the baseline" if reach else ""
+    return f"on other prompts like these: {words}" if words else ""
+
+
+def _stalls(verdict: Verdict) -> str:
+    levels = verdict.clean.levels
+    if levels is None or not any(levels.stalls.values()):
+        return ""
+    kind = "smoothed" if levels.are_stalls_smoothed else "kept, because they belong to one arm"
+    return f"stalled answers: {levels.stalls['A']} and {levels.stalls['B']}, {kind}"

@@ -1,0 +1,3 @@
+"""Pure readings of what hosts and servers answered."""
+
+from __future__ import annotations

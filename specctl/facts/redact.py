@@ -1,0 +1,199 @@
+"""What may leave a host: keys, tokens and passwords are masked before anything is kept.
+
+A secret that is set becomes `***`; one that is unset stays `None` or empty, so that set and unset
+can be told apart.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+MASK = "***"
+
+_WORD = (
+    r"(?:[A-Za-z0-9_-]*?(?:api[_-]?key|admin[_-]?key|passw(?:or)?d|passphrase|secret|credentials?"
+    r"|private[_-]?key|access[_-]?key(?:[_-]id)?|encryption[_-]?key|watermark[_-]key(?:[_-]b)?)"
+    r"|(?:[A-Za-z0-9_-]*[_-])?(?:hf|hub|huggingface|auth|access|api|bearer|refresh|session|github"
+    r"|gitlab|gh|modelscope|wandb|id)[_-]?token)"
+)
+_SECRET_NAME = re.compile(_WORD, re.IGNORECASE)
+_VALUE = r"""(?:'(?:[^'\\]|\\.)*(?:'|$)|"(?:[^"\\]|\\.)*(?:"|$)|[^\s,)\]}'"]+)"""
+_ASSIGNED = re.compile(
+    rf"""(?P<head>(?<![A-Za-z0-9_-])["']?{_WORD}["']?\s*(?:=|:\s))(?P<space>\s*)(?P<value>{_VALUE})""",
+    re.IGNORECASE,
+)
+_FLAG = re.compile(
+    rf"""(?P<head>--(?:{_WORD}|api(?:-k(?:e)?)?|admin(?:-a[a-z-]*)?|ssl-keyfile-p[a-z]*)"""
+    rf"""(?:=|\s+))(?P<value>{_VALUE})""",
+    re.IGNORECASE,
+)
+_BEARER = re.compile(r"(\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{6,}", re.IGNORECASE)
+_KNOWN_SHAPES = re.compile(
+    r"\b(?:hf_[A-Za-z0-9]{16,}|sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|AKIA[0-9A-Z]{12,})"
+)
+_IN_URL = re.compile(r"(\b[a-z][a-z0-9+.-]*://[^\s/:@]+:)[^\s/@]+(@)", re.IGNORECASE)
+_HINTS = (
+    "key", "passw", "passphrase", "secret", "credential", "_token", "-token", "hftoken", "hubtoken",
+    "facetoken", "authtoken", "accesstoken", "apitoken", "bearer", "freshtoken", "sessiontoken",
+    "githubtoken", "gitlabtoken", "ghtoken", "modelscopetoken", "wandbtoken", "idtoken", "--api",
+    "--admin", "basic ", "hf_", "sk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "akia", "://",
+)  # fmt: skip
+"""A line without any of these, in lower case, holds no secret that could be recognised."""
+
+_UNSET = ("None", "null", "''", '""', "False", "false")
+
+_SECRET_FLAGS = ("api-key", "admin-api-key", "ssl-keyfile-password", "watermark-key")
+_OPEN_FLAGS = frozenset({"ssl-keyfile", "ssl-key", "ssl"})
+
+_OPEN_TEXT_KEY = re.compile(
+    r"(?:[a-z0-9_]*_)?(?:path|name|names|dir|backend|backends|mode|dtype|format|policy|method|impl"
+    r"|device|algorithm|parser|strategy|role|version|level|quantization|revision|status|layout"
+    r"|compiler|type|defaults|source|addr|host|mode|template|frontend|accelerator|architectures"
+    r"|ca_certs|certfile|keyfile)",
+)
+"""Server arguments whose text may be shown; every other text is masked."""
+
+_MAX_DEPTH = 12
+_SHORTEST = 3
+"""Shorter secrets are masked where they stand, but not searched for elsewhere."""
+
+
+def redact_text(line: str) -> str:
+    """`line` with every secret in it masked: assignments, flags, headers, known token shapes."""
+    lower = line.lower()
+    if not any(hint in lower for hint in _HINTS):
+        return line
+    line = _FLAG.sub(_mask_value, line)
+    line = _ASSIGNED.sub(_mask_value, line)
+    line = _BEARER.sub(rf"\1{MASK}", line)
+    line = _KNOWN_SHAPES.sub(MASK, line)
+    return _IN_URL.sub(rf"\1{MASK}\2", line)
+
+
+def _mask_value(match: re.Match[str]) -> str:
+    value = match["value"]
+    if value in _UNSET:
+        return match[0]
+    quote = value[0] if value[0] in "'\"" else ""
+    space = match.groupdict().get("space") or ""
+    return f"{match['head']}{space}{quote}{MASK}{quote}"
+
+
+def redact_argv(argv: Sequence[str]) -> tuple[str, ...]:
+    """`argv` with the values of secret flags masked, in `--flag VALUE` and `--flag=VALUE` form."""
+    masked: list[str] = []
+    is_secret_next = False
+    for argument in argv:
+        if is_secret_next and not argument.startswith("--"):
+            masked.append(MASK)
+            is_secret_next = False
+            continue
+        flag, equals, _ = argument.partition("=")
+        is_secret = is_secret_flag(flag)
+        is_secret_next = is_secret and not equals
+        masked.append(f"{flag}={MASK}" if is_secret and equals else redact_text(argument))
+    return tuple(masked)
+
+
+def redact_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """Variables with the values of secret ones masked."""
+    return {
+        name: MASK if value and is_secret_key(name) else redact_text(value)
+        for name, value in environment.items()
+    }
+
+
+def is_secret_flag(flag: str) -> bool:
+    """Whether `flag` carries a secret; argparse takes abbreviations, so they count too."""
+    if not flag.startswith("--"):
+        return False
+    name = flag[2:].replace("_", "-").lower()
+    if name in _OPEN_FLAGS:
+        return False
+    if len(name) >= len("api") and any(known.startswith(name) for known in _SECRET_FLAGS):
+        return True
+    return _SECRET_NAME.fullmatch(name) is not None
+
+
+def redact_command(command: str) -> str:
+    """A command line in one text, with its secrets masked."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return redact_text(command)
+    return shlex.join(redact_argv(words))
+
+
+def redact_json(value: Any) -> Any:
+    """A server's own description with only what is known to be harmless left readable.
+
+    Numbers and flags stay, text stays only under keys of the allow-list, and any text that
+    equals a masked secret is masked wherever else it appears.
+    """
+    secrets = frozenset(text for text in _secret_texts(value, 0) if len(text) >= _SHORTEST)
+    return _redacted(value, "", secrets, 0)
+
+
+@lru_cache(maxsize=4096)
+def is_secret_key(key: str) -> bool:
+    """Whether the value of a key of server_info or of an environment is a secret."""
+    return _SECRET_NAME.fullmatch(key) is not None
+
+
+def _secret_texts(value: Any, depth: int) -> Iterator[str]:
+    if depth > _MAX_DEPTH:
+        return
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if isinstance(inner, str) and is_secret_key(str(key)):
+                yield inner
+            yield from _secret_texts(inner, depth + 1)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _secret_texts(inner, depth + 1)
+
+
+def _redacted(value: Any, key: str, secrets: frozenset[str], depth: int) -> Any:
+    if value is None or value == "":
+        return value
+    if is_secret_key(key) or depth > _MAX_DEPTH:
+        return MASK
+    if isinstance(value, dict):
+        return _redacted_mapping(value, secrets, depth)
+    if isinstance(value, list):
+        return [_redacted(inner, key, secrets, depth + 1) for inner in value]
+    if isinstance(value, str):
+        return _redacted_text(value, key, secrets)
+    return value
+
+
+def _redacted_mapping(
+    value: Mapping[str, Any], secrets: frozenset[str], depth: int
+) -> dict[str, Any]:
+    return {
+        redact_text(str(key)): _redacted(inner, str(key), secrets, depth + 1)
+        for key, inner in value.items()
+    }
+
+
+@lru_cache(maxsize=4096)
+def _is_open(key: str) -> bool:
+    return _OPEN_TEXT_KEY.fullmatch(key) is not None
+
+
+def _redacted_text(text: str, key: str, secrets: frozenset[str]) -> str:
+    if key == "launch_command":
+        text = redact_command(text)
+    elif not _is_open(key) or text in secrets:
+        return MASK
+    else:
+        text = redact_text(text)
+    for secret in secrets:
+        text = text.replace(secret, MASK)
+    return text

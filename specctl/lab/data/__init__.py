@@ -1,0 +1,3 @@
+"""Data of the lab: scenarios, costs and the tokenizer's merges."""
+
+from __future__ import annotations

@@ -1,0 +1,1 @@
+"""The lab's stand-in for SGLang 0.5.10: what a practice host has installed, in our own words."""

@@ -1,0 +1,2 @@
+// Part of the n-gram trie: ngram.
+#include "trie.h"

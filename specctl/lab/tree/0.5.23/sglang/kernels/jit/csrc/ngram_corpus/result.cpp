@@ -1,0 +1,2 @@
+// Part of the n-gram trie: result.
+#include "trie.h"

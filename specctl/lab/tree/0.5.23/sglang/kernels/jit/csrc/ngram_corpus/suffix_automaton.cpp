@@ -1,0 +1,2 @@
+// Part of the n-gram trie: suffix_automaton.
+#include "trie.h"

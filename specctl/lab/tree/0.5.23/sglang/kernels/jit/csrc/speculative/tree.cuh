@@ -1,0 +1,2 @@
+// Builds the mask of a draft tree on the GPU.
+#pragma once

@@ -1,0 +1,3 @@
+"""What a user can ask for; the only writers of the store."""
+
+from __future__ import annotations

@@ -1,0 +1,218 @@
+"""One probe of one server, step by step."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from specctl.adapters.workloads import read_warm_up
+from specctl.domain.errors import DeadlineError, RefusedError, RemoteFailedError, ServerAnswerError
+from specctl.domain.probe import Prompt, Void, VoidKind
+from specctl.domain.probing import Window, add_up
+from specctl.domain.validity import (
+    find_busy_client,
+    find_changed_server,
+    find_degenerate,
+    find_failures,
+    find_late_client,
+    find_other_traffic,
+    find_slow_client,
+    find_unwired_draft,
+    find_warm_cache,
+)
+from specctl.domain.workload import choose_streamed, refuse_repeated
+from specctl.services.gpu_watch import GpuWatch
+from specctl.services.probe_sending import STREAMING, Sender
+from specctl.services.rendering import render
+
+if TYPE_CHECKING:
+    from specctl.adapters.clock import Clock
+    from specctl.domain.probe import ProbeResult
+    from specctl.domain.state import Store
+    from specctl.domain.validity import Traffic
+    from specctl.domain.workload import Rendered
+    from specctl.facts.server_info import ServerInfo
+    from specctl.services.measured_server import Flushed, MeasuredServer, Reading
+    from specctl.services.probe_sending import Pass, Settings
+
+TRAFFIC_UNKNOWN = (
+    "whether other requests ran could not be counted: the server has no /metrics "
+    "(start it with --enable-metrics)"
+)
+"""Only running requests before and after were looked at, where even that was possible."""
+
+TRIE_AS_FOUND = (
+    "the n-gram trie was not flushed: drafts may come from earlier outputs, which no counter shows"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """Everything decided before the first request."""
+
+    info: ServerInfo
+    rendering: str
+    """How the prompts became what is sent."""
+
+    prompts: tuple[Rendered, ...]
+    warm_up: tuple[Rendered, ...]
+
+
+class ProbeRun:
+    """One probe of one server: warm-up, flush, measured requests, streamed requests."""
+
+    def __init__(
+        self, measured: MeasuredServer, settings: Settings, store: Store, clock: Clock
+    ) -> None:
+        self._measured, self._settings = measured, settings
+        self._sender = Sender(measured, settings, store, clock)
+        self._watch = GpuWatch(measured.connection.agent, measured.server)
+
+    async def run(self) -> ProbeResult:
+        """The result, void or not; raises SpecctlError when nothing could be measured."""
+        before = await self._measured.read()
+        ready = await self._prepare(before.info)
+        await self._warm_up(ready)
+        flushed = await self._empty_cache()
+        try:
+            async with asyncio.TaskGroup() as group:
+                watching = group.create_task(self._watch.run())
+                try:
+                    return await self._measure(ready, before, flushed)
+                finally:
+                    watching.cancel()
+        except BaseExceptionGroup as errors:
+            raise errors.exceptions[0] from None
+
+    async def _prepare(self, info: ServerInfo) -> _Ready:
+        settings = self._settings
+        chosen = settings.workload.prompts[: settings.most_prompts]
+        has_messages = any(prompt.messages for prompt in chosen)
+        warm_up = [
+            prompt if has_messages else _as_text(prompt) for prompt in read_warm_up().prompts
+        ]
+        self._sender.say("rendering prompts", 0, len(chosen))
+        rendering = await render(self._measured.connection, info, [*chosen, *warm_up])
+        prompts, rest = rendering.prompts[: len(chosen)], rendering.prompts[len(chosen) :]
+        refuse_repeated(prompts, rest)
+        return _Ready(info, rendering.words, prompts, rest)
+
+    async def _warm_up(self, ready: _Ready) -> None:
+        running = (await self._measured.traffic(ready.info.version)).running
+        if running:
+            raise RefusedError(
+                f"{running} requests are running on {self._measured.url}: a measurement now would "
+                "be void",
+                hint="Wait until it is idle.",
+            )
+        warm = await self._sender.send(ready.info, ready.warm_up, "warming up")
+        failed = find_failures(warm.results)
+        if failed and all(result.error for result in warm.results):
+            raise RemoteFailedError(
+                f"the server answered no warm-up request: {failed}",
+                hint="specctl logs shows what it says.",
+            )
+
+    async def _empty_cache(self) -> Flushed | None:
+        """None when it was not to be flushed."""
+        return None if self._settings.accepts_warm else await self._measured.flush()
+
+    async def _measure(
+        self, ready: _Ready, before: Reading, flushed: Flushed | None
+    ) -> ProbeResult:
+        can_flush = flushed is not None and flushed.done
+        measured, streamed = choose_streamed(ready.prompts, can_flush=can_flush)
+        identity = await self._watch.identify()
+        traffic = await self._measured.traffic(ready.info.version)
+        earlier = () if can_flush else ready.warm_up
+        main = await self._sender.send(ready.info, measured, "measuring", earlier=earlier)
+        if can_flush:
+            await self._measured.flush()
+        else:
+            earlier = (*earlier, *measured)
+        side = await self._sender.send(ready.info, streamed, STREAMING, earlier=earlier)
+        after_traffic = await self._measured.traffic(ready.info.version)
+        changed = await self._find_change((*before.identity, *identity))
+        sent = (*main.results, *side.results)
+        gpu_void, gpu_notes = self._watch.findings()
+        void = (
+            (VoidKind.ARM, find_failures(sent)),
+            (VoidKind.NOT_ASKED, changed),
+            (VoidKind.OUTSIDE, find_other_traffic(traffic, after_traffic, sent)),
+            *self._judge(ready, main),
+            *((one.kind, one.words) for one in gpu_void),
+        )
+        return add_up(
+            self._window(ready, main, flushed),
+            main.results,
+            side.results,
+            void=tuple(Void(kind, words) for kind, words in void if words),
+            notes=(
+                *self._notes(ready, traffic, main, side),
+                *(() if can_flush or ready.info.algorithm != "NGRAM" else (TRIE_AS_FOUND,)),
+                *gpu_notes,
+            ),
+        )
+
+    async def _find_change(self, before: tuple[tuple[str, str], ...]) -> str | None:
+        """Whether it is another server now, or none at all."""
+        try:
+            after = await self._measured.read()
+        except (ServerAnswerError, DeadlineError) as error:
+            return f"the server no longer answers: {error.message}"
+        return find_changed_server(before, (*after.identity, *await self._watch.identify()))
+
+    def _judge(self, ready: _Ready, main: Pass) -> tuple[tuple[VoidKind, str | None], ...]:
+        """What the measured requests themselves say against the window."""
+        good = main.good
+        is_slow = self._settings.concurrency > 1
+        return (
+            (VoidKind.NOT_ASKED, None if self._settings.accepts_warm else find_warm_cache(good)),
+            (VoidKind.ARM, find_degenerate(good)),
+            (VoidKind.NOT_ASKED, find_unwired_draft(good, ready.info.algorithm)),
+            (VoidKind.OUTSIDE, find_busy_client(main.cpu_percent)),
+            (VoidKind.OUTSIDE, find_slow_client(good) if is_slow else None),
+        )
+
+    def _notes(self, ready: _Ready, traffic: Traffic, main: Pass, side: Pass) -> tuple[str, ...]:
+        notes = []
+        if traffic.requests is None:
+            notes.append(TRAFFIC_UNKNOWN)
+        if side.results and (late := find_late_client(side.lag_p99_s)):
+            notes.append(late)
+        if self._settings.concurrency == 1 and (slow := find_slow_client(main.good)):
+            notes.append(f"{slow}: its throughput is the client's, not the server's")
+        interval = ready.info.arguments.get("stream_interval")
+        if isinstance(interval, int) and interval > 1:
+            notes.append(f"the server streams every {interval} tokens (stream-interval)")
+        if not self._settings.workload.sampling.is_greedy:
+            words = f"sampled at temperature {self._settings.workload.sampling.temperature:g}"
+            notes.append(f"{words}: outputs of two runs differ")
+        return tuple(notes)
+
+    def _window(self, ready: _Ready, main: Pass, flushed: Flushed | None) -> Window:
+        server, workload = self._measured.server, self._settings.workload
+        identity = server.identity
+        return Window(
+            server=server.name,
+            profile=server.profile,
+            concurrency=self._settings.concurrency,
+            algorithm=ready.info.algorithm,
+            wall_s=main.wall_s,
+            client_cpu_s=main.cpu_s,
+            loop_lag_p99_s=main.lag_p99_s,
+            started_at_s=main.began_at_s,
+            identity_key=""
+            if identity is None
+            else f"{identity.boot_id}/{identity.pid}/{identity.start_ticks}",
+            cache_state="as found, as asked" if flushed is None else flushed.words,
+            workload=workload.name,
+            workload_sha256=workload.sha256,
+            temperature=workload.sampling.temperature,
+            rendering=ready.rendering,
+        )
+
+
+def _as_text(prompt: Prompt) -> Prompt:
+    return Prompt(text=prompt.messages[-1][1], max_tokens=prompt.max_tokens)

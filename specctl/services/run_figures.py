@@ -1,0 +1,137 @@
+"""Runs of the ledger as the figures that advice, costs and expectations rest on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from specctl.domain.errors import UsageError
+from specctl.domain.probe import ProbeResult
+from specctl.domain.run_figures import ArmFigures, PairFigures, RunFigures, add_arm
+from specctl.domain.runs import RunKind
+from specctl.domain.trial.running import kept_blocks
+from specctl.domain.trial.summary import summarise
+from specctl.domain.trial.trial_json import block_of, plan_of
+from specctl.domain.unplain import object_of
+from specctl.services.runs import find_evidence, probe_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from specctl.adapters.evidence import Evidence
+    from specctl.adapters.ledger import Ledger
+    from specctl.domain.runs import Run
+    from specctl.domain.trial.running import TrialBlock, TrialPlan
+
+
+def find_figures(ledger: Ledger, names: Sequence[str]) -> tuple[RunFigures, ...]:
+    """The figures of these runs or bundles; raises UsageError for what measured nothing."""
+    return tuple(figures_of(find_evidence(ledger, name)) for name in names)
+
+
+def figures_of(evidence: Evidence) -> RunFigures:
+    """What one run measured; raises UsageError when that is nothing."""
+    run = evidence.run
+    try:
+        if run.kind is RunKind.TRIAL:
+            return _of_trial(evidence)
+        if run.kind is RunKind.COMPARISON:
+            return _of_comparison(run)
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"run {run.id} is damaged: {error}") from error
+    if run.kind is RunKind.PROBE:
+        return _of_probe(run)
+    raise UsageError(
+        f"run {run.id} is a {run.kind.value}: nothing was measured in it",
+        hint="specctl runs list --kind trial shows what was.",
+    )
+
+
+def _figures(
+    run: Run, pairs: Sequence[PairFigures], arms: Sequence[ArmFigures], void: str = ""
+) -> RunFigures:
+    found = run.provenance
+    return RunFigures(
+        run=run.id,
+        kind=run.kind.value,
+        host=run.host,
+        workload_sha256=found.workload_sha256,
+        build=found.build,
+        recipes=found.recipes,
+        pairs=tuple(pairs),
+        arms=tuple(arms),
+        knows_adaptive_config=_knows_adaptive_config(found.arguments),
+        is_simulated=found.is_simulated,
+        void=void,
+    )
+
+
+def _knows_adaptive_config(arguments: Mapping[str, Mapping[str, Any]]) -> bool | None:
+    """Whether a speculating server of the run has the flag; None when none says its arguments."""
+    resolved = [found for found in arguments.values() if "speculative_algorithm" in found]
+    return any("speculative_adaptive_config" in found for found in resolved) if resolved else None
+
+
+def _of_trial(evidence: Evidence) -> RunFigures:
+    run = evidence.run
+    plan = plan_of(run.document)
+    blocks = [block_of(block) for block in evidence.blocks]
+    kept = [block for _, block in sorted(kept_blocks(plan, blocks).items())]
+    summary = summarise(plan, blocks)
+    pairs: list[PairFigures] = []
+    for place, one in enumerate(summary.concurrencies):
+        base = _arm_of_trial(run, plan, kept, "A", place)
+        arm = _arm_of_trial(run, plan, kept, "B", place)
+        if base is not None and arm is not None:
+            pairs.append(PairFigures(run.id, base, arm, one.ratio, one.low, one.high))
+    arms = [figures for pair in pairs for figures in (pair.base, pair.arm)]
+    return _figures(run, pairs, arms, "" if pairs else _why_none(kept))
+
+
+def _arm_of_trial(
+    run: Run, plan: TrialPlan, kept: Sequence[TrialBlock], side: str, place: int
+) -> ArmFigures | None:
+    blocks = [block for block in kept if block.side == side and not block.results[place].void]
+    if not blocks:
+        return None
+    name = plan.baseline if side == "A" else plan.profile
+    results = [block.results[place] for block in blocks]
+    arguments = run.provenance.arguments.get(name, {})
+    size = str(plan.concurrencies[place])
+    recorded = [b.recorded_step_s[size] for b in blocks if size in b.recorded_step_s]
+    return add_arm(name, plan.concurrencies[place], results, arguments, recorded)
+
+
+def _why_none(kept: Sequence[TrialBlock]) -> str:
+    reasons = [words for block in kept for result in block.results for words in result.void]
+    return f"its windows are void: {reasons[0]}" if reasons else "no launch of each arm was usable"
+
+
+def _of_comparison(run: Run) -> RunFigures:
+    document = run.document
+    concurrency = int(document["concurrency"])
+    arms: dict[str, ArmFigures] = {}
+    for found in document["arms"]:
+        if found["result"] is not None and not found["result"]["void"]:
+            name = found["profile"]
+            arguments = run.provenance.arguments.get(name, {})
+            arms[name] = add_arm(name, concurrency, [_result_of(found["result"])], arguments)
+    base = arms.get(document["baseline"])
+    pairs = [
+        PairFigures(run.id, base, arms[found["profile"]], found["speedup"])
+        for found in document["standings"]
+        if base is not None and found["profile"] in arms
+    ]
+    void = "" if pairs else "no arm gave a result beside the baseline's"
+    return _figures(run, pairs, tuple(arms.values()), void)
+
+
+def _result_of(document: Mapping[str, Any]) -> ProbeResult:
+    return object_of(ProbeResult, {k: v for k, v in document.items() if k != "is_void"}, {})
+
+
+def _of_probe(run: Run) -> RunFigures:
+    result = probe_of(run)
+    name = run.profiles[0] if run.profiles else result.server
+    arguments = run.provenance.arguments.get(name, {})
+    arm = add_arm(name, result.concurrency, [result], arguments)
+    return _figures(run, (), (arm,), result.void[0] if result.void else "")

@@ -1,0 +1,350 @@
+"""Runs a trial: launch after launch, until a word can be said or the plan is used up."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from specctl.domain.comparison import UNASKED_IGNORED, find_unasked
+from specctl.domain.errors import HostError, RefusedError, SpecctlError
+from specctl.domain.events import TrialProgressed
+from specctl.domain.figures import spoken
+from specctl.domain.runs import Run, RunKind
+from specctl.domain.trial.running import TrialBlock, final_word, kept_blocks, stand
+from specctl.domain.trial.trial_json import block_json, block_of, plan_json, plan_of
+from specctl.services.arm import Bench, run_arm
+from specctl.services.cancelling import take_back_cancelling
+from specctl.services.locks import hold_locks
+from specctl.services.mutating import mutating
+from specctl.services.provenance import read_provenance, with_arguments
+from specctl.services.restoring import restore
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from specctl.adapters.clock import Clock
+    from specctl.adapters.ledger import Ledger
+    from specctl.adapters.secrets import Secrets
+    from specctl.domain.comparison import Arm, Unasked
+    from specctl.domain.runs import Provenance
+    from specctl.domain.state import Store
+    from specctl.domain.trial.running import Next, Standing, TrialPlan
+    from specctl.services.connection import Connection
+    from specctl.services.trial_plan import Proposal
+
+INTERRUPTED = "interrupted"
+PAUSE_MOST_S = 3600.0
+"""A pair whose first launch is older than this is measured again as a whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrialOutcome:
+    """A trial that came to an end, or was interrupted."""
+
+    plan: TrialPlan
+    blocks: tuple[TrialBlock, ...]
+    standing: Standing
+    differences: tuple[Unasked, ...] = ()
+    restored: tuple[str, ...] = ()
+    is_interrupted: bool = False
+    ended: str = ""
+    """Why, beside what the standing says: out of time, a server that could not be stopped."""
+
+
+class TrialRun:
+    """One trial on one host."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        proposal: Proposal,
+        blocks: tuple[TrialBlock, ...],
+        *,
+        secrets: Secrets,
+        store: Store,
+        clock: Clock,
+        ledger: Ledger,
+    ) -> None:
+        self._connection, self._proposal = connection, proposal
+        self._store, self._clock, self._ledger = store, clock, ledger
+        first, *more = proposal.settings
+        self._bench = Bench(connection, first, secrets, store, clock, more=tuple(more))
+        self.blocks = list(blocks)
+        self.differences: tuple[Unasked, ...] = ()
+        self._arms: dict[str, Arm] = {}
+
+    @property
+    def plan(self) -> TrialPlan:
+        """Of the trial."""
+        return self._proposal.plan
+
+    @property
+    def left(self) -> list[str]:
+        """Servers that could not be stopped, in words."""
+        return self._bench.left
+
+    async def run(self, budget_s: float | None) -> str:
+        """Launch until the trial has ended; why, when something around it ended it."""
+        until_s = None if budget_s is None else self._clock.monotonic() + budget_s
+        standing = stand(self.plan, self.blocks)
+        while standing.next is not None:
+            if self._is_over(standing.next, until_s):
+                return f"the budget of {spoken(budget_s or 0.0)} is used up"
+            self._tell(standing, self._launch_words(standing.next))
+            block = await self._measure(standing.next)
+            self.blocks.append(block)
+            self._ledger.add_block(self.plan.id, block_json(block))
+            standing = stand(self.plan, self.blocks)
+            self._tell(standing, block.failure or f"launch {block.place + 1} measured")
+            if self.left:
+                return self.left[0]
+        return ""
+
+    def _launch_words(self, following: Next) -> str:
+        again = ", again" if following.attempt else ""
+        return f"launch {following.place + 1}: {self.plan.name(following.side)}{again}"
+
+    def _is_over(self, following: Next, until_s: float | None) -> bool:
+        """Between pairs only, when the next pair would probably not end in time."""
+        if until_s is None or following.place % 2 or not self.blocks:
+            return False
+        lengths = [block.ended_s - block.began_s for block in self.blocks]
+        return self._clock.monotonic() + 2 * sum(lengths) / len(lengths) > until_s
+
+    async def _measure(self, following: Next) -> TrialBlock:
+        profile = self._proposal.profiles[0 if following.side == "A" else 1]
+        began_s = self._clock.now()
+        arm = await run_arm(self._bench, profile)
+        failure = arm.failure or self._find_changed(arm)
+        self._note(arm)
+        results = () if arm.result is None else (arm.result, *arm.others)
+        return TrialBlock(
+            place=following.place,
+            attempt=following.attempt,
+            side=following.side,
+            launch_id=arm.launch_id,
+            began_s=began_s,
+            ended_s=self._clock.now(),
+            results=results,
+            failure=failure,
+            is_arms_doing=arm.is_own_failure,
+            load_s=arm.load_s,
+            kv_tokens=arm.max_total_tokens,
+            most_requests=arm.max_running_requests,
+            recorded_step_s=arm.recorded_step_s,
+        )
+
+    def _find_changed(self, arm: Arm) -> str:
+        """Which resolved argument is another one than in the arm's first launch."""
+        known = self._arms.get(arm.profile)
+        if known is None or not arm.arguments:
+            return ""
+        changed = sorted(
+            key
+            for key in known.arguments.keys() | arm.arguments.keys()
+            if key not in UNASKED_IGNORED
+            and _is_setting(known.arguments.get(key))
+            and known.arguments.get(key) != arm.arguments.get(key)
+        )
+        if not changed:
+            return ""
+        key = changed[0]
+        return (
+            f"the server resolved {key.replace('_', '-')} to {arm.arguments.get(key)!r}, "
+            f"in an earlier launch to {known.arguments.get(key)!r}"
+        )
+
+    def _note(self, arm: Arm) -> None:
+        """Compare what both arms resolved, once, before any number is shown."""
+        if not arm.arguments or arm.profile in self._arms:
+            return
+        self._arms[arm.profile] = arm
+        base, other = self._proposal.profiles
+        if base.name in self._arms and other.name in self._arms and base.name != other.name:
+            arms = self._arms[base.name], self._arms[other.name]
+            self.differences = find_unasked(*arms, base, other)
+
+    def arguments(self) -> Mapping[str, Mapping[str, Any]]:
+        """What each arm's server resolved."""
+        return {name: arm.arguments for name, arm in self._arms.items()}
+
+    def _tell(self, standing: Standing, words: str) -> None:
+        verdict = standing.verdicts[self.plan.concurrencies[0]]
+        look, word = verdict.clean.look, final_word(self.plan, standing)
+        self._store.apply(
+            TrialProgressed(
+                host=self.plan.host,
+                time_s=self._clock.now(),
+                trial=self.plan.id,
+                baseline=self.plan.baseline,
+                profile=self.plan.profile,
+                done=len(kept_blocks(self.plan, self.blocks)),
+                most=len(self.plan.order),
+                ratio=look.fit.ratio if look else None,
+                low=look.low if look else None,
+                high=look.high if look else None,
+                word=word.value if word else None,
+                words=words,
+            )
+        )
+
+
+def _is_setting(value: object) -> bool:
+    """A plain value; what is None or a structure may be filled in as the server runs."""
+    return isinstance(value, str | int | float | bool)
+
+
+@mutating("a trial")
+async def run_trial(
+    connection: Connection,
+    proposal: Proposal,
+    *,
+    secrets: Secrets,
+    store: Store,
+    clock: Clock,
+    ledger: Ledger,
+    blocks: tuple[TrialBlock, ...] = (),
+    budget_s: float | None = None,
+) -> TrialOutcome:
+    """Carry a trial out, or on from `blocks`; cancelled, it restores what ran and tells so far.
+
+    Every launch is in the ledger before the next begins, so a lost link loses one at most.
+    """
+    if proposal.refusals:
+        check = proposal.refusals[0]
+        raise RefusedError(f"host {proposal.plan.host}: {check.words}", hint=check.next_step)
+    process = f"specctl compare, trial {proposal.plan.id}"
+    async with hold_locks(connection, proposal.lock_keys, process):
+        return await _carry_out(
+            connection,
+            proposal,
+            secrets=secrets,
+            store=store,
+            clock=clock,
+            ledger=ledger,
+            blocks=blocks,
+            budget_s=budget_s,
+        )
+
+
+async def _carry_out(
+    connection: Connection,
+    proposal: Proposal,
+    *,
+    secrets: Secrets,
+    store: Store,
+    clock: Clock,
+    ledger: Ledger,
+    blocks: tuple[TrialBlock, ...],
+    budget_s: float | None,
+) -> TrialOutcome:
+    workload = proposal.settings[0].workload
+    provenance = await read_provenance(connection, proposal.profiles, workload)
+    if not ledger.has_run(proposal.plan.id):
+        ledger.add(_entry(proposal.plan, provenance, clock))
+    run = TrialRun(
+        connection, proposal, blocks, secrets=secrets, store=store, clock=clock, ledger=ledger
+    )
+    ended, is_interrupted = "", False
+    try:
+        ended = await run.run(budget_s)
+    except asyncio.CancelledError:
+        take_back_cancelling()
+        is_interrupted = True
+    except HostError as error:
+        error.hint = f"{error.hint} {_after_loss(proposal)}".strip()
+        raise
+    except SpecctlError as error:  # the ledger cannot be written
+        restored = await restore(
+            connection, proposal.formers, secrets=secrets, store=store, clock=clock
+        )
+        error.hint = " ".join([*run.left, *restored, _resume_words(proposal.plan)])
+        raise
+    restored = await restore(
+        connection, proposal.formers, secrets=secrets, store=store, clock=clock
+    )
+    standing = stand(run.plan, run.blocks)
+    outcome = TrialOutcome(
+        plan=run.plan,
+        blocks=tuple(run.blocks),
+        standing=standing,
+        differences=run.differences,
+        restored=(*run.left, *restored),
+        is_interrupted=is_interrupted,
+        ended=ended or standing.ended,
+    )
+    try:
+        _keep(ledger, outcome, with_arguments(provenance, run.arguments(), None), clock)
+    except SpecctlError as error:
+        return replace(outcome, ended=f"{outcome.ended}; {error.message}".removeprefix("; "))
+    return outcome
+
+
+def _after_loss(proposal: Proposal) -> str:
+    names = ", ".join(former.profile.name for former in proposal.formers)
+    before = f"Before, this ran: {names}. " if names else ""
+    return f"{before}{_resume_words(proposal.plan)}"
+
+
+def _resume_words(plan: TrialPlan) -> str:
+    return f"Go on with it: specctl compare --resume {plan.id}"
+
+
+def _entry(plan: TrialPlan, provenance: Provenance, clock: Clock) -> Run:
+    return Run(
+        id=plan.id,
+        kind=RunKind.TRIAL,
+        host=plan.host,
+        profiles=(plan.baseline, plan.profile),
+        began_s=clock.now(),
+        ended_s=None,
+        outcome="",
+        provenance=provenance,
+        document=plan_json(plan),
+    )
+
+
+def _keep(ledger: Ledger, outcome: TrialOutcome, provenance: Provenance, clock: Clock) -> None:
+    plan = outcome.plan
+    word = final_word(plan, outcome.standing)
+    words = INTERRUPTED if outcome.is_interrupted else word.value if word else "no verdict"
+    ledger.end(plan.id, ended_s=clock.now(), outcome=words, provenance=provenance)
+    for concurrency, verdict in outcome.standing.verdicts.items():
+        if verdict.clean.look is None:
+            continue
+        for recipe in set(plan.recipes):
+            ledger.keep_spread(
+                plan.id,
+                host=plan.host,
+                recipe=recipe,
+                concurrency=concurrency,
+                at_s=clock.now(),
+                launches=verdict.clean.look.launches,
+                spread=verdict.clean.look.fit.spread,
+            )
+
+
+def read_trial(ledger: Ledger, run_id: str) -> tuple[TrialPlan, tuple[TrialBlock, ...]]:
+    """A trial as the ledger has it; raises UsageError when it is none."""
+    run = ledger.run(run_id)
+    if run.kind is not RunKind.TRIAL:
+        raise RefusedError(f"run {run.id} is a {run.kind.value}, not a trial")
+    return plan_of(run.document), tuple(block_of(block) for block in ledger.blocks(run.id))
+
+
+def resumable(
+    plan: TrialPlan, blocks: tuple[TrialBlock, ...], now_s: float
+) -> tuple[TrialBlock, ...]:
+    """The launches a trial goes on from: an open pair that is over an hour old is redone whole."""
+    kept = kept_blocks(plan, blocks)
+    done = len([place for place in range(len(plan.order)) if place in kept])
+    if done % 2 == 0 or now_s - kept[max(kept)].ended_s <= PAUSE_MOST_S:
+        return blocks
+    stale = max(kept)
+    return tuple(
+        replace(block, results=(), failure="the trial paused for over an hour")
+        if block.place == stale
+        else block
+        for block in blocks
+    )

@@ -1,0 +1,208 @@
+"""What a trial would do to a host, before it does anything."""
+
+from __future__ import annotations
+
+import secrets as random
+from dataclasses import dataclass, replace
+from math import expm1
+from typing import TYPE_CHECKING
+
+from specctl.domain.errors import UsageError
+from specctl.domain.figures import spoken
+from specctl.domain.trial.design import floor_of
+from specctl.domain.trial.running import TrialPlan
+from specctl.services.comparison import plan_comparison
+from specctl.services.launch import recipe_hash
+from specctl.services.restoring import before_of, formers_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from specctl.adapters.clock import Clock
+    from specctl.adapters.ledger import Ledger
+    from specctl.adapters.secrets import Secrets
+    from specctl.domain.plan import Check
+    from specctl.domain.profile import Profile
+    from specctl.domain.trial.design import Design
+    from specctl.services.connection import Connection
+    from specctl.services.probing import Settings
+    from specctl.services.restoring import Former
+
+FLOOR_AGE_S = 30 * 86_400.0
+"""Launches older than this say nothing of how a host varies today."""
+
+USUAL_SPREAD = 0.01
+"""Between launches, until the trial's own launches speak."""
+
+WORTH_SAYING = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A trial to be agreed to."""
+
+    plan: TrialPlan
+    profiles: tuple[Profile, Profile]
+    """The baseline first."""
+
+    settings: tuple[Settings, ...]
+    """By concurrency, the primary one first."""
+
+    formers: tuple[Former, ...]
+    refusals: tuple[Check, ...]
+    load_s: float | None
+    """Of one launch, the mean of both arms; None when one has never been loaded here."""
+
+    known_launches: int = 0
+    """Of these recipes on this host within 30 days, which the noise floor rests on."""
+
+    lock_keys: tuple[str, ...] = ()
+    """Held on the host from the first launch to the end."""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What would be done, what it takes and what it can find, a line each."""
+        plan, design = self.plan, self.plan.design
+        order = " ".join(
+            f"{first}{second}"
+            for first, second in zip(plan.order[::2], plan.order[1::2], strict=True)
+        )
+        lines = [
+            *(
+                f"stop {former.server.name} ({former.profile.name})"
+                for former in self.formers
+                if former.server is not None
+            ),
+            f"A is {plan.baseline}, B is {plan.profile}; launches in the order {order}, "
+            "each with a restart",
+            self._block_words(),
+            *self._look_words(),
+            *(f"start {former.profile.name} again" for former in self.formers),
+        ]
+        if design.most_launches == WORTH_SAYING:
+            lines.append("one launch each is a number, never a verdict")
+        return tuple(lines)
+
+    def _block_words(self) -> str:
+        plan = self.plan
+        levels = ", ".join(map(str, plan.concurrencies))
+        load = "" if self.load_s is None else f", about {spoken(self.load_s)} to load"
+        what = f"{plan.prompts} prompts of {plan.workload} at concurrency {levels}"
+        return f"each launch: {what}{load}"
+
+    def _look_words(self) -> list[str]:
+        design = self.plan.design
+        if not design.looks:
+            return []
+        first, last = design.looks[0], design.most_launches
+        lines = [
+            f"a first verdict is possible after {2 * first} launches, the last after {2 * last}"
+            + self._time_words(2 * first, 2 * last)
+        ]
+        smallest = design.smallest_found(last, USUAL_SPREAD)
+        if smallest is not None:
+            lines.append(
+                f"where launches vary by {USUAL_SPREAD:.0%}, a difference of "
+                f"{expm1(smallest):.1%} is found with 80 % chance; margin +-{design.margin:.0%}"
+            )
+        return lines
+
+    def _time_words(self, first: int, last: int) -> str:
+        if self.load_s is None:
+            return ""
+        times = [spoken(self.load_s * count) for count in (first, last)]
+        return f": {times[0]} and {times[1]} of loading alone; what is measured comes on top"
+
+
+async def plan_trial(
+    connection: Connection,
+    profiles: tuple[Profile, Profile],
+    settings: Sequence[Settings],
+    design: Design,
+    *,
+    find: Callable[[str], Profile | None],
+    secrets: Secrets,
+    clock: Clock,
+    ledger: Ledger,
+    workload_source: str = "",
+) -> Proposal:
+    """What a trial of `profiles` would do; raises UsageError for what makes none."""
+    concurrencies = tuple(one.concurrency for one in settings)
+    if len(set(concurrencies)) != len(concurrencies):
+        raise UsageError("a concurrency is named twice", hint="Name each once.")
+    comparison = await plan_comparison(
+        connection, profiles, settings[0], find=find, secrets=secrets, clock=clock
+    )
+    recipes = (recipe_hash(profiles[0]), recipe_hash(profiles[1]))
+    host, workload = connection.host, settings[0].workload
+    since_s = clock.now() - FLOOR_AGE_S
+    known = sum(ledger.spreads(host.name, recipes, since_s))
+    plan = TrialPlan(
+        id=random.token_hex(4),
+        host=host.name,
+        baseline=profiles[0].name,
+        profile=profiles[1].name,
+        workload=workload.name,
+        workload_source=workload_source or workload.name,
+        workload_sha256=workload.sha256,
+        prompts=len(workload.prompts[: settings[0].most_prompts]),
+        temperature=workload.sampling.temperature,
+        concurrencies=concurrencies,
+        design=replace(design, floor=floor_of(known)),
+        created_s=clock.now(),
+        recipes=recipes,
+        is_simulated=host.is_simulated,
+        before=before_of(comparison.formers),
+    )
+    loads = comparison.expected_s
+    return Proposal(
+        plan=plan,
+        profiles=profiles,
+        settings=tuple(settings),
+        formers=comparison.formers,
+        refusals=comparison.refusals,
+        load_s=None if loads is None else loads / 2,
+        known_launches=known,
+        lock_keys=comparison.lock_keys,
+    )
+
+
+async def plan_resumption(
+    connection: Connection,
+    plan: TrialPlan,
+    profiles: tuple[Profile, Profile],
+    settings: Sequence[Settings],
+    *,
+    find: Callable[[str], Profile | None],
+    secrets: Secrets,
+    clock: Clock,
+) -> Proposal:
+    """How a trial of the ledger goes on; raises UsageError when it would be another one."""
+    changed = [
+        profile.name
+        for profile, recipe in zip(profiles, plan.recipes, strict=True)
+        if recipe_hash(profile) != recipe
+    ]
+    if changed:
+        raise UsageError(
+            f"{changed[0]} has changed since trial {plan.id} began",
+            hint="Restore its file (git), or begin a new trial.",
+        )
+    if settings[0].workload.sha256 != plan.workload_sha256:
+        raise UsageError(
+            f"the workload {plan.workload_source} has changed since trial {plan.id} began",
+            hint="Restore its file (git), or begin a new trial.",
+        )
+    comparison = await plan_comparison(
+        connection, profiles, settings[0], find=find, secrets=secrets, clock=clock
+    )
+    loads, arms = comparison.expected_s, (plan.baseline, plan.profile)
+    return Proposal(
+        plan=plan,
+        profiles=profiles,
+        settings=tuple(settings),
+        formers=formers_of(plan.before, arms, comparison.formers, find),
+        refusals=comparison.refusals,
+        load_s=None if loads is None else loads / 2,
+        lock_keys=comparison.lock_keys,
+    )

@@ -1,0 +1,230 @@
+"""One connected host, watched: what its agent measures and what its servers say, as events."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+from specctl.adapters.sglang import SglangClient
+from specctl.domain.errors import AgentAnswerError, ConnectionLostError
+from specctl.domain.events import HostSampled, LogRead, ServerSampled, ServersSeen
+from specctl.domain.server import ServerState
+from specctl.facts.listing import group_servers
+from specctl.facts.recent import worth_showing
+from specctl.services.host_reading import list_processes, list_records
+from specctl.services.measured_server import reachable_address
+from specctl.services.outside import OutsideView
+from specctl.services.polling import ServerPoller
+from specctl.services.samples import samples
+from specctl.services.server_log import ServerLog, launch_of_log
+from specctl.services.server_watch import ServerWatch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from specctl.adapters.clock import Clock
+    from specctl.domain.host import Host
+    from specctl.domain.launch_record import LaunchRecord
+    from specctl.domain.sample import Sample
+    from specctl.domain.server import Server, ServerProcess
+    from specctl.domain.state import Store
+    from specctl.services.connection import Connection
+    from specctl.services.measured_server import Keys
+
+    KeysOf = Callable[[Host, Server], Keys]
+    ReadyTimeout = Callable[[Server], float | None]
+
+LOOK_EVERY_S = 2.0
+POLL_EVERY_S = 1.0
+RECORDS_EVERY_S = 30.0
+ASKED_IN = frozenset(ServerState) - {ServerState.ABSENT, ServerState.CRASHED}
+
+
+class HostWatch:
+    """Watches one host for as long as its connection lasts."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        store: Store,
+        clock: Clock,
+        *,
+        interval_s: float,
+        keys: KeysOf,
+        ready_timeout_s: ReadyTimeout,
+        known: dict[str, ServerWatch] | None = None,
+    ) -> None:
+        """`known` is what an earlier connection learned of the servers; it is kept up to date."""
+        self.connection = connection
+        self._store, self._clock, self._interval_s = store, clock, interval_s
+        self._keys, self._ready_timeout_s = keys, ready_timeout_s
+        self._sample: Sample | None = None
+        self._outside = OutsideView(connection, clock)
+        self._records: tuple[LaunchRecord, ...] = ()
+        self._records_at_s = float("-inf")
+        self._known: dict[str, ServerWatch] = {} if known is None else known
+        self._watches: dict[str, tuple[ServerWatch, list[asyncio.Task[None]]]] = {}
+        self._look_now = asyncio.Event()
+        self._first_sample = asyncio.Event()
+
+    @property
+    def name(self) -> str:
+        """The host's."""
+        return self.connection.host.name
+
+    def watch_of(self, server: str) -> ServerWatch | None:
+        """What is kept of a server, when it is watched."""
+        found = self._watches.get(server)
+        return found[0] if found else None
+
+    def look_now(self) -> None:
+        """Look at processes and records at once, not at the next tick."""
+        self._records_at_s = float("-inf")
+        self._look_now.set()
+
+    async def run(self) -> None:
+        """Watch until cancelled; raises HostError, in a group, when the host is lost."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._end_with_the_link(), name=f"{self.name} link")
+            group.create_task(self._measure(), name=f"{self.name} samples")
+            group.create_task(self._look_on(group), name=f"{self.name} servers")
+
+    async def _end_with_the_link(self) -> None:
+        raise await self.connection.agent.wait_closed()
+
+    # ------------------------------------------------------------------ samples
+
+    async def _measure(self) -> None:
+        found = samples(
+            self.connection.agent,
+            interval_s=self._interval_s,
+            slow_every=max(1, round(5 / self._interval_s)),
+            state_dir=self.connection.host.state_dir,
+        )
+        async with aclosing(found):
+            async for self._sample in found:
+                self._first_sample.set()
+                self._show(self._sample)
+        raise ConnectionLostError(f"host {self.name}: the agent stopped sampling")
+
+    def _show(self, sample: Sample) -> None:
+        shown = self._outside.explain(sample)
+        self._store.apply(HostSampled(self.name, self._clock.now(), shown))
+
+    # ------------------------------------------------------------------ servers
+
+    async def _look_on(self, group: asyncio.TaskGroup) -> None:
+        await self._first_sample.wait()
+        while True:
+            await self.look(group)
+            self._look_now.clear()
+            try:
+                async with asyncio.timeout(LOOK_EVERY_S):
+                    await self._look_now.wait()
+            except TimeoutError:
+                continue
+
+    async def look(self, group: asyncio.TaskGroup) -> None:
+        """Look at the servers once and watch those that are new."""
+        if self._sample is not None and await self._outside.look(self._sample):
+            self._show(self._sample)
+        gpus = self._sample.gpus if self._sample else ()
+        holders = {p.pid for gpu in gpus for p in gpu.processes or () if p.pid_is_local}
+        processes = await list_processes(self.connection, tuple(sorted(holders)))
+        await self._read_records(processes)
+        now_s = self._sample.time_s if self._sample else self._clock.now()
+        records = worth_showing(self._records, processes, now_s)
+        is_simulated = self.connection.host.is_simulated
+        seen = group_servers(processes, records=records, gpus=gpus, is_simulated=is_simulated)
+        judged = tuple(
+            self._watched(server, group).judged(server, self._ready_timeout_s(server))
+            for server in seen
+        )
+        self._drop_all_but({server.name for server in seen})
+        self._store.apply(ServersSeen(self.name, self._clock.now(), judged))
+
+    async def _read_records(self, processes: tuple[ServerProcess, ...]) -> None:
+        """Now and then, and when a process carries a marker that no record explains."""
+        known = {record.launch_id for record in self._records}
+        is_new = any(p.identity.marker not in {"", *known} for p in processes)
+        if is_new or self._clock.monotonic() - self._records_at_s >= RECORDS_EVERY_S:
+            self._records = await list_records(self.connection)
+            self._records_at_s = self._clock.monotonic()
+
+    def _watched(self, server: Server, group: asyncio.TaskGroup) -> ServerWatch:
+        known = self._watches.get(server.name)
+        if known is not None and known[0].server.identity == server.identity:
+            return known[0]
+        if known is not None:
+            self._drop(server.name)
+        watch = self._remembered(server)
+        tasks: list[asyncio.Task[None]] = []
+        if watch.log is not None:
+            tasks.append(group.create_task(self._follow(watch, watch.log)))
+        if server.port is not None and server.state in ASKED_IN:
+            watch.client = self._client(server, server.port)
+            watch.poller = self._poller(watch, watch.client)
+            tasks.append(group.create_task(self._poll_on(watch, watch.poller)))
+        self._watches[server.name] = watch, tasks
+        return watch
+
+    def _remembered(self, server: Server) -> ServerWatch:
+        """What is known of this very server from before, else the beginning of it."""
+        watch = self._known.get(server.name)
+        if watch is None or watch.server.identity != server.identity:
+            watch = self._known[server.name] = ServerWatch(server, self._clock)
+        if server.log_path is None:
+            watch.log = None
+        elif watch.log is None or watch.log.path != server.log_path:
+            watch.log = ServerLog(server.log_path, launch_of_log(server), self._clock)
+        return watch
+
+    def _client(self, server: Server, port: int) -> SglangClient:
+        keys = self._keys(self.connection.host, server)
+        return SglangClient(
+            self.connection.session.transport(),
+            port,
+            address=reachable_address(server.bind_address),
+            key=keys.api,
+            admin_key=keys.admin,
+        )
+
+    def _poller(self, watch: ServerWatch, client: SglangClient) -> ServerPoller:
+        server = watch.server
+        return ServerPoller(
+            client,
+            self._clock,
+            version=server.version,
+            has_metrics=("--enable-metrics" in server.argv) if server.argv else None,
+            is_speculating=(server.algorithm is not None) if server.argv else None,
+            meter=watch.log.meter if watch.log else None,
+        )
+
+    async def _follow(self, watch: ServerWatch, log: ServerLog) -> None:
+        try:
+            async for lines in log.follow(self.connection.agent):
+                shown = tuple(line.shown for line in lines)
+                self._store.apply(LogRead(self.name, self._clock.now(), watch.server.name, shown))
+        except AgentAnswerError as error:
+            log.trouble = error.message
+
+    async def _poll_on(self, watch: ServerWatch, poller: ServerPoller) -> None:
+        while True:
+            watch.sample = await poller.poll()
+            self._store.apply(
+                ServerSampled(self.name, self._clock.now(), watch.server.name, watch.sample)
+            )
+            if poller.http == "200":
+                await watch.read_info()
+            await self._clock.sleep(POLL_EVERY_S + poller.pause_s)
+
+    def _drop_all_but(self, names: set[str]) -> None:
+        for name in self._watches.keys() - names:
+            self._drop(name)
+        for name in self._known.keys() - names:
+            del self._known[name]
+
+    def _drop(self, name: str) -> None:
+        for task in self._watches.pop(name, (None, []))[1]:
+            task.cancel()

@@ -1,0 +1,3 @@
+"""The interactive front end."""
+
+from __future__ import annotations

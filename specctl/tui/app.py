@@ -1,0 +1,65 @@
+"""The composition root of the screens: what `specctl` without a command opens."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from specctl.adapters import paths
+from specctl.adapters.clock import SystemClock
+from specctl.domain.errors import SpecctlError, UsageError
+from specctl.tui.application import SpecctlApp, Start
+from specctl.tui.glance import glance
+from specctl.tui.settings import read_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from specctl.domain.state import Store
+    from specctl.tui.services import Services
+
+USAGE = 2
+"""Exit status for what was asked wrongly."""
+
+
+def run_tui(*, workspace: str | None, read_only: bool) -> int:
+    """Open the screen on the workspace asked for, else the nearest; returns the exit status."""
+    try:
+        settings = read_settings(os.environ, read_only=read_only)
+        found = glance(Path.cwd(), workspace)
+    except SpecctlError as error:
+        sys.stderr.write(f"specctl: {error.message}\n{error.hint}\n")
+        return USAGE
+    clock = SystemClock()
+    app = SpecctlApp(
+        _start(found.root, found.hosts, read_only=read_only) if found else None,
+        clock=clock.now,
+        settings=settings,
+        folder=paths.short(Path.cwd()),
+        open_folder=lambda folder, create: _open(folder, create=create, read_only=read_only),
+    )
+    status = app.run()
+    return status or app.return_code or 0
+
+
+def _start(root: Path, hosts: Sequence[str], *, read_only: bool) -> Start:
+    async def load(store: Store) -> Services:
+        import_services = import_module("specctl.tui.wiring").open_services
+        services: Services = await import_services(root, store, read_only=read_only)
+        return services
+
+    return Start(hosts, load)
+
+
+def _open(folder: str, *, create: bool, read_only: bool) -> Start:
+    """A workspace made or opened from the first run."""
+    root = Path(folder).expanduser().absolute()
+    if create:
+        import_module("specctl.adapters.examples").write_workspace(root)
+    found = glance(root, folder if not create else str(root))
+    if found is None:
+        raise UsageError(f"{folder} holds no remotes/", hint="i makes a workspace.")
+    return _start(found.root, found.hosts, read_only=read_only)

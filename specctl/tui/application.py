@@ -1,0 +1,396 @@
+"""The app: one store, one scene a frame, the screens, and the ways between them."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from textual import on
+from textual.app import App, SystemCommand
+
+from specctl.domain.errors import SpecctlError
+from specctl.domain.history import Span
+from specctl.domain.state import State, Store
+from specctl.tui.actions import ACTIONS, BY_ID, Kind, Target, refusal
+from specctl.tui.bridge import Pace, StateChanged, listen
+from specctl.tui.commanding import Commanding
+from specctl.tui.panel import Painted, Palette
+from specctl.tui.render.chrome import marked
+from specctl.tui.scene import Recent, Scene, no_details
+from specctl.tui.screen import Dialog, PanelScreen, in_sight
+from specctl.tui.screens.fleet import FleetScreen
+from specctl.tui.screens.host import HostScreen
+from specctl.tui.screens.welcome import WelcomeScreen
+from specctl.tui.settings import Settings
+from specctl.tui.themes import NAMES, own_defaults, theme
+from specctl.tui.work import Work
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+
+    from textual.screen import Screen
+
+    from specctl.services.outcome import Outcome
+    from specctl.tui.actions import Action
+    from specctl.tui.services import Services
+
+TICK_S = 1.0
+QUIT_WITHIN_S = 5.0
+TOASTS = 3
+Severity = Literal["information", "warning", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What the app begins with: host names to show at once, and how to get the services."""
+
+    hosts: Sequence[str]
+    load: Callable[[Store], Awaitable[Services]]
+    """Called after the first paint: what it imports must not delay that."""
+
+
+class SpecctlApp(App[int]):
+    """Shows the store; asks the services to act."""
+
+    CSS_PATH = Path(__file__).with_name("specctl.tcss")
+    TITLE = "specctl"
+    NOTIFICATION_TIMEOUT = 5.0
+    BINDINGS: ClassVar = []
+
+    def __init__(
+        self,
+        start: Start | None,
+        *,
+        clock: Callable[[], float],
+        settings: Settings | None = None,
+        folder: str = "",
+        open_folder: Callable[[str, bool], Start] | None = None,
+        offset_s: int | None = None,
+    ) -> None:
+        """Without a `start` there is no workspace: `open_folder` makes or opens one in `folder`."""
+        super().__init__()
+        self.settings = settings or Settings()
+        self.services: Services | None = None
+        self.store = Store()
+        self.recent = Recent()
+        self.span = Span.MINUTES_5
+        self.read_only = self.settings.read_only
+        self.work = Work(self)
+        self.commanding = Commanding(self)
+        self._start = start
+        self._clock = clock
+        self._folder = folder
+        self._open_folder = open_folder
+        self._offset_s = offset_s
+        self._pace = Pace(time.monotonic)
+        self._palette: Palette | None = None
+        self._last_host: str | None = None
+        self._quit_asked_s = float("-inf")
+        self._unsubscribe: Callable[[], None] = lambda: None
+        self.scene = self._scene(self.store.state)
+
+    # ---------------------------------------------------------------- theme
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Our tokens, for themes that do not have them."""
+        return own_defaults()
+
+    @property
+    def palette(self) -> Palette:
+        """Styles of the present theme."""
+        if self._palette is None or self._palette.theme != self.theme:
+            self._palette = Palette(self.theme, self.get_css_variables())
+        return self._palette
+
+    @property
+    def is_ascii(self) -> bool:
+        """Marks are drawn with ASCII alone."""
+        return self.settings.is_ascii
+
+    @property
+    def outcomes(self) -> Mapping[str, Outcome]:
+        """How plans ended, by plan id."""
+        return self.work.outcomes
+
+    def set_theme(self, name: str) -> None:
+        """Change to one of our themes."""
+        self.theme = f"specctl-{name}"
+        for widget in self.screen.query(Painted):
+            widget.refresh()
+
+    # ---------------------------------------------------------------- life
+
+    def get_default_screen(self) -> Screen[None]:
+        """The fleet."""
+        return FleetScreen()
+
+    def on_load(self) -> None:
+        """Themes must be there before anything is styled."""
+        for name in NAMES:
+            self.register_theme(theme(name))
+        self.theme = f"specctl-{self.settings.theme}"
+
+    def on_mount(self) -> None:
+        """Listen, and load what is heavy once the first frame is out."""
+        self.animation_level = "none"
+        self._unsubscribe = listen(self.store, self.recent, self.post_message)
+        self.set_interval(TICK_S, self.repaint)
+        if self._start is None:
+            self.push_screen(WelcomeScreen(self._folder))
+        else:
+            self.call_after_refresh(self._begin, self._start)
+
+    def on_unmount(self) -> None:
+        """Stop listening."""
+        self._unsubscribe()
+
+    def _begin(self, start: Start) -> None:
+        self.run_worker(self._live(start), group="monitor", exclusive=True)
+
+    async def _live(self, start: Start) -> None:
+        """Load the services, then monitor every host for as long as the app lives."""
+        try:
+            self.services = await start.load(self.store)
+            self.run_worker(self.services.learn_trials(), group="what trials said")
+            self.repaint()
+            await self.services.monitor()
+        except SpecctlError as error:
+            self.tell(error.message, error.hint, severity="error")
+
+    def open_folder(self, folder: str, *, create: bool) -> None:
+        """Leave the first run for a workspace, or say why it cannot be one."""
+        if self._open_folder is None:
+            return
+        try:
+            self._start = self._open_folder(folder, create)
+        except SpecctlError as error:
+            if isinstance(self.screen, WelcomeScreen):
+                self.screen.refused(f"{error.message}. {error.hint}".strip())
+            return
+        self.pop_screen()
+        self._begin(self._start)
+
+    # ---------------------------------------------------------------- frames
+
+    def _scene(self, state: State) -> Scene:
+        now_s = self._clock()
+        offset_s = time.localtime(now_s).tm_gmtoff if self._offset_s is None else self._offset_s
+        known = self.services.hosts() if self.services else self._start.hosts if self._start else ()
+        return Scene(
+            state=state,
+            now_s=now_s,
+            clock_s=now_s,
+            offset_s=offset_s,
+            hosts=tuple(sorted({*known, *state.hosts})),
+            span=self.span,
+            recent=self.recent,
+            history=self.recent.history,
+            details=self.services.details if self.services else no_details,
+            read_only=self.read_only,
+        )
+
+    @on(StateChanged)
+    def take_state(self) -> None:
+        """Paint the newest state now, or when the next frame is due."""
+        wait_s = self._pace.wait_s()
+        if wait_s <= 0:
+            self.repaint()
+        elif not self._pace.is_waiting:
+            self._pace.is_waiting = True
+            self.set_timer(wait_s, self.repaint)
+
+    def repaint(self) -> None:
+        """Paint what differs on what is in sight; while paused that is the footer."""
+        self._pace.painted()
+        if self.scene.paused_at_s is None:
+            self.scene = self._scene(self.store.state)
+        else:
+            self.scene = replace(self.scene, clock_s=self._clock())
+        stack = self.screen_stack
+        if stack and isinstance(stack[-1], PanelScreen | Dialog):
+            self.work.guide.follow(self.work.moment)
+            for screen in in_sight(stack):
+                screen.repaint()
+
+    def do_live_pause(self) -> None:
+        """Freeze the picture while sampling goes on; again: jump to now."""
+        if self.scene.paused_at_s is None:
+            frozen = self._scene(self.store.state)
+            self.scene = replace(
+                frozen,
+                paused_at_s=frozen.now_s,
+                history=frozen.history.copy(),
+                recent=self.recent.copy(),
+            )
+        else:
+            self.scene = replace(self.scene, paused_at_s=None)
+        self.repaint()
+
+    def do_live_span(self, minutes: str | None = None) -> None:
+        """The next span of the plots, or the one named."""
+        self.span = Span(int(minutes) * 60) if minutes else self.span.next
+        if self.scene.paused_at_s is not None:
+            self.scene = replace(self.scene, span=self.span)
+        self.repaint()
+
+    # ---------------------------------------------------------------- ways
+
+    def target(self) -> Target:
+        """What actions act on, on the screen in front that has such a thing."""
+        for screen in reversed(self.screen_stack):
+            if isinstance(screen, PanelScreen):
+                return screen.target()
+        return Target(read_only=self.read_only)
+
+    def host_order(self) -> list[str]:
+        """Hosts as they stand in the table of the fleet."""
+        fleet = self.screen_stack[0]
+        return fleet.hosts.names() if isinstance(fleet, FleetScreen) else list(self.scene.hosts)
+
+    def open_host(self, name: str, server: str | None = None) -> None:
+        """Show a host, and of several servers the one named; on its screen already, turn it."""
+        self._last_host = name
+        if isinstance(self.screen, HostScreen):
+            self.screen.show(name, server)
+        else:
+            self.push_screen(HostScreen(name, server=server))
+
+    def go_back(self) -> None:
+        """The screen before."""
+        if isinstance(self.screen, HostScreen):
+            self._last_host = self.screen.host
+        self.pop_screen()
+
+    def do_fleet_open(self) -> None:
+        """Back to the fleet."""
+        while len(self.screen_stack) > 1:
+            self.go_back()
+
+    def do_host_open(self) -> None:
+        """The host that is acted on."""
+        name = self.target().host
+        if name is not None:
+            self.open_host(name)
+
+    def do_log_open(self) -> None:
+        """The log of the host that is acted on."""
+        name = self.target().host
+        if name is not None:
+            self.open_log(name)
+
+    def open_log(self, host: str) -> None:
+        """The log of a host on the whole screen."""
+        self._last_host = host
+        if isinstance(self.screen, HostScreen):
+            self.screen.show(host)
+            self.screen.do_log_open()
+        else:
+            self.push_screen(HostScreen(host, zoomed="log"))
+
+    def do_go_last(self) -> None:
+        """The screen that was looked at before this one."""
+        if len(self.screen_stack) > 1:
+            self.go_back()
+        elif self._last_host is not None:
+            self.open_host(self._last_host)
+
+    def do_go_back_or_quit(self) -> None:
+        """Back; at the fleet quit."""
+        if len(self.screen_stack) > 1 and not isinstance(self.screen, WelcomeScreen):
+            self.go_back()
+        else:
+            self.do_app_quit()
+
+    def do_app_quit(self) -> None:
+        """Quit; while something is carried out only the second time."""
+        now_s = time.monotonic()
+        words = self.work.holds_up
+        if words and now_s - self._quit_asked_s > QUIT_WITHIN_S:
+            self._quit_asked_s = now_s
+            self.tell("Not yet", words, severity="warning")
+        elif not self.work.interrupt_trials():
+            self.exit(0)
+
+    async def action_quit(self) -> None:
+        """Textual's own key for it asks the same question."""
+        self.do_app_quit()
+
+    # ---------------------------------------------------------------- words
+
+    def tell(self, title: str, words: str = "", *, severity: Severity = "information") -> None:
+        """A toast, for what has no other place; never more than three."""
+        if len(self._notifications) >= TOASTS:
+            self.clear_notifications()
+        text, head = (words, title) if words else (title, "")
+        self.notify(text, title=head, severity=severity, markup=False)
+
+    def refuse(self, action: Action, reason: str) -> None:
+        """Say why an action cannot be done, and what lifts that."""
+        self.tell(f"{action.title.capitalize()} is off", reason, severity="warning")
+
+    def copy(self, text: str, what: str) -> None:
+        """To the clipboard of the terminal, and say what; text of a practice host says so first."""
+        self.copy_to_clipboard(marked(self.scene, self.target().host, text))
+        lines = text.count("\n") + 1
+        self.tell(f"Copied {what}", f"{lines} lines" if lines > 1 else text[:60])
+
+    def do_palette_open(self) -> None:
+        """Textual's palette, filled from the table."""
+        self.action_command_palette()
+
+    def do_app_suspend(self) -> None:
+        """Back to the shell."""
+        self.action_suspend_process()
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """The palette: every action of this screen that can be done, hosts, themes."""
+        where = screen.where if isinstance(screen, PanelScreen) else "fleet"
+        target = self.target()
+        for action in ACTIONS:
+            skip = action.kind is Kind.MOVE or action.id in {"palette.open", "theme.choose"}
+            if skip or where not in action.where or refusal(action, target):
+                continue
+            yield SystemCommand(
+                f"{action.title} ({action.key})", action.help, lambda name=action.id: self.act(name)
+            )
+        for name in self.scene.hosts:
+            yield SystemCommand(f"host {name}", "open it", lambda host=name: self.open_host(host))
+        for name in NAMES:
+            yield SystemCommand(
+                f"theme {name}", "change colours", lambda to=name: self.set_theme(to)
+            )
+
+    def act(self, name: str) -> None:
+        """Do an action on the screen in front."""
+        if isinstance(self.screen, PanelScreen):
+            self.screen.action_act(name)
+
+    def do_host_toggle_readonly(self, switch: str = "") -> None:
+        """Set or lift the guard of the host that is acted on."""
+        host = self.target().host
+        if host is None or self.services is None:
+            return
+        on_now = self.target().read_only
+        wanted = {"on": True, "off": False}.get(switch, not on_now)
+        self.read_only = self.read_only and wanted
+        try:
+            self.services.set_read_only(host, read_only=wanted)
+        except SpecctlError as error:
+            self.refuse(BY_ID["host.toggle_readonly"], f"{error.message} {error.hint}")
+        self.repaint()
+
+    # ---------------------------------------------------------------- prompts
+
+    def do_help_open(self) -> None:
+        """Keys and commands of the screen in front."""
+        self.commanding.open_help()
+
+    def do_command_open(self) -> None:
+        """The command line."""
+        self.commanding.open_line()
+
+    def do_theme_choose(self) -> None:
+        """Choose by name."""
+        self.commanding.open_line("theme ")

@@ -1,0 +1,117 @@
+"""Help and command line: opened over a screen, and what a typed command does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from specctl.tui.actions import BY_ID, Target, refusal
+from specctl.tui.commands import Known
+from specctl.tui.render.standing import server_standing, worst
+from specctl.tui.screen import PanelScreen
+from specctl.tui.screens.fleet import FleetScreen
+from specctl.tui.screens.prompts import CommandLine, HelpDialog
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from specctl.tui.application import SpecctlApp
+    from specctl.tui.commands import Parsed
+
+HISTORY = 100
+
+
+class Commanding:
+    """The words a user types, turned into actions."""
+
+    def __init__(self, app: SpecctlApp) -> None:
+        self._app = app
+        self._history: list[str] = []
+
+    def open_help(self) -> None:
+        """Help for the screen in front."""
+        screen = self._app.screen
+        where = screen.where if isinstance(screen, PanelScreen) else "fleet"
+        self._app.push_screen(HelpDialog(where, self._app.target()))
+
+    def open_line(self, text: str = "") -> None:
+        """The command line, with something typed already."""
+        line = CommandLine(self.known(), self._history, text)
+
+        def answered(parsed: Parsed | None) -> None:
+            if parsed is not None:
+                self._history = [*self._history, line.last][-HISTORY:]
+                self.run(parsed)
+
+        self._app.push_screen(line, answered)
+
+    def known(self) -> Known:
+        """Names that can be typed now."""
+        scene = self._app.scene
+        notes: dict[str, str] = {}
+        servers: list[str] = []
+        for host in scene.hosts:
+            found = scene.state.host(host).servers or ()
+            server = worst(scene.state.host(host))
+            if server is not None:
+                standing = server_standing(server)
+                notes[host] = f"{standing.word} {server.profile or standing.rest}".strip()
+                servers.append(host)
+            servers += [f"{host}/{server.name}" for server in found] if len(found) > 1 else []
+        services = self._app.services
+        profiles = services.profiles(self._app.target().host) if services else ()
+        notes |= {
+            c.name: "  ".join(filter(None, (c.algorithm or "no draft", c.note))) for c in profiles
+        }
+        return Known(scene.hosts, tuple(servers), tuple(c.name for c in profiles), notes)
+
+    def run(self, parsed: Parsed) -> None:
+        """Do what was typed, to what was named."""
+        action, values = BY_ID[parsed.command.action], parsed.values
+        target = self._named(values)
+        reason = refusal(action, target)
+        if reason:
+            self._app.refuse(action, reason)
+            return
+        self._doing(action.id, values, target)()
+
+    def _named(self, values: Mapping[str, str]) -> Target:
+        """What the words name; what they leave out is what is selected."""
+        host, _, server = values.get("SERVER", values.get("HOST", "")).partition("/")
+        if not host:
+            return self._app.target()
+        scene = self._app.scene
+        state = scene.state.host(host)
+        chosen = state.server(server) if server else worst(state)
+        return Target(host, state, chosen, scene.is_read_only(host))
+
+    def _doing(self, name: str, values: Mapping[str, str], target: Target) -> Callable[[], None]:
+        """What a command does: to what it names, or as its key does."""
+        app, host = self._app, target.host or ""
+        own: dict[str, Callable[[], None]] = {
+            "server.start": lambda: app.work.plan_start(host, values["PROFILE"]),
+            "server.stop": lambda: app.work.do_server_stop(target),
+            "server.adopt": lambda: app.work.do_server_adopt(target),
+            "trial.start": lambda: app.work.plan_trial(host, values["PROFILE"]),
+            "probe.start": lambda: app.work.do_probe_start(target),
+            "facts.read": lambda: app.work.do_facts_read(target),
+            "theme.choose": lambda: app.set_theme(values["THEME"]),
+            "live.span": lambda: app.do_live_span(values.get("SPAN")),
+            "host.toggle_readonly": lambda: app.do_host_toggle_readonly(values["SWITCH"]),
+            "filter.open": lambda: self._filter(values.get("TERMS", "")),
+            "host.open": lambda: app.open_host(host),
+            "log.open": lambda: app.open_log(host),
+            "source.open": lambda: app.work.open_source(host),
+            "profiles.open": lambda: app.work.open_profiles(target.host),
+            "drift.show": lambda: app.work.do_drift_show(target),
+            "host.trust": lambda: app.work.tending.do_host_trust(target),
+            "host.forward": lambda: app.work.tending.do_host_forward(target),
+            "server.flush": lambda: app.work.tending.do_server_flush(target),
+            "server.abort": lambda: app.work.tending.do_server_abort(target),
+        }
+        return own.get(name, lambda: app.act(name))
+
+    def _filter(self, terms: str) -> None:
+        self._app.do_fleet_open()
+        screen = self._app.screen_stack[0]
+        if isinstance(screen, FleetScreen):
+            screen.set_filter(terms)

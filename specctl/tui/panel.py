@@ -1,0 +1,261 @@
+"""The one kind of widget: lines of spans, built by a pure function and painted when they differ."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol, cast
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.geometry import Region
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from specctl.tui.render.chrome import simulated
+from specctl.tui.render.frames import framed
+from specctl.tui.render.glyphs import ascii_line
+from specctl.tui.render.lines import Drawing, Line, fit
+from specctl.tui.themes import STYLES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from textual import events
+
+    from specctl.services.outcome import Outcome
+    from specctl.tui.scene import Scene
+
+
+class Palette:
+    """Span token to style, from one theme's variables."""
+
+    def __init__(self, theme: str, variables: Mapping[str, str]) -> None:
+        self.theme = theme
+        self._variables = variables
+        self._styles: dict[str, Style] = {}
+
+    def __call__(self, token: str) -> Style:
+        """The style of `token`, or of `token on ground`."""
+        style = self._styles.get(token)
+        if style is None:
+            style = self._styles[token] = self._make(token)
+        return style
+
+    def _make(self, token: str) -> Style:
+        name, _, ground = token.partition(" on ")
+        colour, *flags = STYLES[name or "text"].split()
+        if "reverse" in flags:
+            return Style(
+                color=self._variables["background"],
+                bgcolor=self._variables[colour],
+                bold="bold" in flags,
+            )
+        return Style(
+            color=self._variables[colour],
+            bgcolor=self._variables[self._ground(ground)] if ground else None,
+            bold="bold" in flags or None,
+            italic="italic" in flags or None,
+            strike="strike" in flags or None,
+        )
+
+    @staticmethod
+    def _ground(name: str) -> str:
+        return STYLES[name].split()[0] if name in STYLES else name
+
+
+class Shell(Protocol):
+    """What panels need of the app: no panel knows the screens, or another panel."""
+
+    theme: str
+    scene: Scene
+
+    @property
+    def palette(self) -> Palette:
+        """Styles of the present theme."""
+
+    @property
+    def is_ascii(self) -> bool:
+        """Marks are drawn with ASCII alone."""
+
+    @property
+    def outcomes(self) -> Mapping[str, Outcome]:
+        """How plans ended, by plan id."""
+
+
+class Painted(Widget):
+    """Draws a list of lines, built once for a size and kept until it is asked to repaint."""
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes=classes)
+        self._painted: list[Line] | None = None
+        self._painted_for = (0, 0)
+        self._styles: dict[str, Style] = {}
+        self._styled_for: tuple[object, ...] = ()
+
+    @property
+    def shell(self) -> Shell:
+        """The app, as panels know it."""
+        return cast("Shell", self.app)
+
+    @property
+    def scene(self) -> Scene:
+        """What this frame is drawn from."""
+        return self.shell.scene
+
+    def build(self, cells: int, rows: int) -> list[Line]:
+        """The lines for a size."""
+        raise NotImplementedError
+
+    def repaint(self) -> None:
+        """Build again, and have the lines that differ painted."""
+        cells, rows = self.size
+        if not self.display or not self.is_mounted or cells == 0 or rows == 0:
+            return
+        lines = self._built(cells, rows)
+        before, self._painted = self._painted, lines
+        if before is None or self._painted_for != (cells, rows) or len(before) != len(lines):
+            self._painted_for = (cells, rows)
+            self.refresh()
+            return
+        changed = [y for y, (old, new) in enumerate(zip(before, lines, strict=True)) if old != new]
+        if len(changed) > rows // 2:
+            self.refresh()
+        elif changed:
+            self.refresh(*[Region(0, y, cells, 1) for y in changed])
+
+    def _built(self, cells: int, rows: int) -> list[Line]:
+        lines = [fit(line, cells) for line in self.build(cells, rows)[:rows]]
+        return [fit(ascii_line(line), cells) for line in lines] if self.shell.is_ascii else lines
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the widget, as Textual asks for it."""
+        cells, rows = self.size
+        if self._painted is None or self._painted_for != (cells, rows):
+            self._painted, self._painted_for = self._built(cells, rows), (cells, rows)
+        base = self._base_style()
+        if y >= len(self._painted):
+            return Strip.blank(cells, base)
+        styles = self._styles
+        segments = []
+        for text, token in self._painted[y]:
+            style = styles.get(token)
+            if style is None:
+                style = base + self.shell.palette(token) if token else base
+                styles[token] = style
+            segments.append(Segment(text, style))
+        return Strip(segments, cells)
+
+    def _base_style(self) -> Style:
+        """The widget's own style; the styles made from it are dropped when it changes."""
+        base = self.rich_style
+        key = (self.shell.theme, base)
+        if key != self._styled_for:
+            self._styled_for = key
+            self._styles = {}
+        return base
+
+
+class Bar(Painted):
+    """One line at the top or the bottom."""
+
+    def draw(self, cells: int) -> Line:
+        """The line."""
+        raise NotImplementedError
+
+    def build(self, cells: int, rows: int) -> list[Line]:
+        """One line, whatever the height."""
+        del rows
+        return [self.draw(cells)]
+
+
+class Panel(Painted, can_focus=True):
+    """A frame with a drawing in it; it can be focused, and moved about in."""
+
+    number = ""
+
+    class Opened(Message):
+        """The row under the cursor was opened with a double click."""
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes=classes)
+        self.rule = False
+        """The frame is one rule: rows are scarce."""
+
+        self.tabs: Line = []
+        """Other panels of the same slot, named in the top edge."""
+
+        self.about = ""
+        """The host of a dialog, whose own edge says what the header under it says of the host."""
+
+    def draw(self, scene: Scene, cells: int, rows: int) -> Drawing:
+        """What the panel shows, for the room inside its frame."""
+        raise NotImplementedError
+
+    def build(self, cells: int, rows: int) -> list[Line]:
+        """The drawing in its frame."""
+        sides, edges = (2, 1) if self.rule else (4, 2)
+        drawing = self.draw(self.scene, max(1, cells - sides), max(1, rows - edges))
+        before = [*simulated(self.scene, self.about), *self.tabs]
+        if before:
+            gap: Line = [("  ", "")] if drawing.summary else []
+            drawing = replace(drawing, summary=[*before, *gap, *drawing.summary])
+        return framed(
+            drawing, cells, rows, number=self.number, has_focus=self.has_focus, rule=self.rule
+        )
+
+    @property
+    def inner_rows(self) -> int:
+        """Rows inside the frame."""
+        return max(1, self.size.height - (1 if self.rule else 2))
+
+    def move(self, rows: int) -> None:
+        """Move the cursor or scroll by `rows`; large numbers go to the end."""
+        del rows
+
+    def pick(self, row: int) -> None:
+        """The row `row` inside the frame was clicked."""
+        del row
+
+    def on_focus(self) -> None:
+        """The frame and the number show it."""
+        self.repaint()
+
+    def on_blur(self) -> None:
+        """The frame and the number show it."""
+        self.repaint()
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """The wheel scrolls."""
+        event.stop()
+        self.move(3)
+        self.repaint()
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """The wheel scrolls."""
+        event.stop()
+        self.move(-3)
+        self.repaint()
+
+    def on_click(self, event: events.Click) -> None:
+        """A click selects, a double click opens."""
+        self.pick(event.y - 1)
+        self.repaint()
+        if event.chain == 2:  # noqa: PLR2004
+            self.post_message(self.Opened())
+
+
+class Scrolled(Panel):
+    """A panel whose body may be longer than it is high."""
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes=classes)
+        self.top = 0
+
+    def longest(self) -> int:
+        """Rows of everything there is to scroll through."""
+        raise NotImplementedError
+
+    def move(self, rows: int) -> None:
+        """Scroll, as far as there is something to see."""
+        self.top = min(max(0, self.top + rows), max(0, self.longest() - self.inner_rows + 1))

@@ -1,0 +1,120 @@
+"""The panels of one host: GPUs, throughput, server, log, processes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from specctl.tui.panel import Panel, Scrolled
+from specctl.tui.render.gpus import draw_gpus
+from specctl.tui.render.log import draw_log
+from specctl.tui.render.processes import draw_processes, holders
+from specctl.tui.render.server import draw_server, draw_short_server
+from specctl.tui.render.throughput import draw_throughput
+
+if TYPE_CHECKING:
+    from specctl.domain.server import Server
+    from specctl.tui.render.lines import Drawing
+    from specctl.tui.scene import Scene
+
+
+class GpusPanel(Scrolled):
+    """One line a GPU."""
+
+    number = "1"
+
+    def __init__(self) -> None:
+        super().__init__(id="gpus")
+        self.host = ""
+
+    def longest(self) -> int:
+        """Its GPUs and the head."""
+        sample = self.scene.state.host(self.host).sample
+        return 1 + len(sample.gpus) if sample else 1
+
+    def draw(self, scene: Scene, cells: int, rows: int) -> Drawing:
+        """The table from where it was scrolled to."""
+        return draw_gpus(scene, self.host, cells, rows, top=self.top)
+
+
+class ServerPart(Panel):
+    """A panel about one server of a host."""
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self.host = ""
+        self.server_name: str | None = None
+
+    @property
+    def server(self) -> Server | None:
+        """The server, as it is now; None when there is none."""
+        if self.server_name is None:
+            return None
+        return self.scene.state.host(self.host).server(self.server_name)
+
+
+class ThroughputPanel(ServerPart):
+    """Tokens per second and accept length against what they must beat."""
+
+    number = "2"
+
+    def __init__(self) -> None:
+        super().__init__(id="throughput")
+
+    def draw(self, scene: Scene, cells: int, rows: int) -> Drawing:
+        """Numbers and plots."""
+        return draw_throughput(scene, self.host, self.server, cells, rows)
+
+
+class ServerPanel(ServerPart):
+    """State, evidence, origin, arguments."""
+
+    number = "3"
+
+    def __init__(self) -> None:
+        super().__init__(id="server")
+
+    def draw(self, scene: Scene, cells: int, rows: int) -> Drawing:
+        """The long form, or what a short screen has room for."""
+        if self.rule:
+            return draw_short_server(scene, self.host, self.server, cells, rows)
+        return draw_server(scene, self.host, self.server, cells, rows)
+
+
+class LogPanel(ServerPart):
+    """The end of the log, or what was scrolled back to."""
+
+    number = "4"
+
+    def __init__(self) -> None:
+        super().__init__(id="log")
+        self.back = 0
+        """Lines between the last one shown and the last one read; 0 follows."""
+
+    def draw(self, scene: Scene, cells: int, rows: int) -> Drawing:
+        """The lines in sight."""
+        return draw_log(scene, self.host, self.server, cells, rows, back=self.back)
+
+    def move(self, rows: int) -> None:
+        """Scroll; at the end it follows again."""
+        total = len(self.scene.log(self.host, self.server_name or ""))
+        self.back = min(max(0, self.back - rows), max(0, total - self.inner_rows))
+
+
+class ProcessesPanel(ServerPart):
+    """Who holds the GPUs."""
+
+    number = "5"
+
+    def __init__(self) -> None:
+        super().__init__(id="processes")
+        self.top = 0
+
+    def draw(self, scene: Scene, cells: int, rows: int) -> Drawing:
+        """The list from where it was scrolled to."""
+        return draw_processes(scene, self.host, self.server, cells, rows, top=self.top)
+
+    def move(self, rows: int) -> None:
+        """Scroll."""
+        sample = self.scene.state.host(self.host).sample
+        longest = len(holders(sample)) if sample else 0
+        self.top = min(max(0, self.top + rows), max(0, longest - self.inner_rows + 1))

@@ -1,0 +1,108 @@
+"""The help: the actions of this screen, from the table."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+from specctl.tui.actions import Kind, actions_on, refusal
+from specctl.tui.commands import COMMANDS
+from specctl.tui.render.lines import Drawing, Line, fit, wrap
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from specctl.tui.actions import Action, Target
+    from specctl.tui.editor import Editor
+
+HOW = (
+    "A capital key goes to a place, a small one acts on what is selected. "
+    "Nothing that stops or replaces a server runs before its plan was shown."
+)
+GAP_CELLS = 2
+COLUMN_CELLS = 32
+
+
+def draw_help(
+    screen: str, target: Target, search: Editor, cells: int, rows: int, *, top: int = 0
+) -> Drawing:
+    """Keys and commands that mean something here; typing searches."""
+    field: Line = [("/ ", "key"), *search.line()]
+    if not search.text:
+        field.append(("type to search keys and commands", "faint"))
+    body = found(screen, target, search.text) if search.text else blocks(screen, target, cells)
+    room = max(1, rows - 2)
+    top = min(top, max(0, len(body) - room))
+    title = f"Keys on this screen: {screen.capitalize()}"
+    note: Line = [("esc", "key"), (" closes", "dim")]
+    if len(body) > room:
+        note = [
+            (f"{top + 1}-{min(len(body), top + room)} of {len(body)}", "dim"),
+            ("  ", ""),
+            ("↓ ↑", "key"),
+            ("  ", ""),
+            *note,
+        ]
+    return Drawing(title, [field, [], *body[top : top + room]], note=note)
+
+
+def blocks(screen: str, target: Target, cells: int) -> list[Line]:
+    """The help in as many columns as fit."""
+    actions = actions_on(screen)
+    here = _block(f"HERE: {screen.upper()}", [a for a in actions if a.kind is Kind.ACT], target)
+    go = _block("GO TO", [a for a in actions if a.kind is Kind.GO], target)
+    tools = _block("TOOLS", [a for a in actions if a.kind is Kind.TOOL], target)
+    named = _block("BY NAME", [a for a in actions if a.kind is Kind.NAMED], target)
+    move = _block("MOVE", [a for a in actions if a.kind is Kind.MOVE], target)
+    count = min(3, max(1, cells // COLUMN_CELLS))
+    size = (cells - GAP_CELLS * (count - 1)) // count
+    how: list[Line] = [
+        [("HOW KEYS WORK", "faint")],
+        *[[(text, "dim")] for text in wrap(HOW, size - 2)],
+    ]
+    columns = {
+        1: [[*here, [], *go, [], *tools, [], *named, [], *move]],
+        2: [[*here, [], *tools, [], *named], [*go, [], *move]],
+        3: [[*here, [], *how], [*go, [], *tools, [], *named], move],
+    }[count]
+    return [_joined(parts, size) for parts in zip_longest(*columns, fillvalue=[])]
+
+
+def _joined(parts: Sequence[Line], size: int) -> Line:
+    out: Line = []
+    for i, part in enumerate(parts):
+        out += [*([(" " * GAP_CELLS, "")] if i else []), *fit(part, size)]
+    return out
+
+
+def _block(name: str, actions: Sequence[Action], target: Target) -> list[Line]:
+    size = max((len(a.key) for a in actions), default=0) + 2
+    return [[(name, "faint")], *[_entry(a, size, target) for a in actions]]
+
+
+def _entry(action: Action, size: int, target: Target) -> Line:
+    off = action.changes and target.read_only
+    out = [
+        *fit([(action.key, "strike" if off else "key")], size),
+        (action.help, "faint" if off else "text"),
+    ]
+    return [*out, (" (read-only)", "faint")] if off else out
+
+
+def found(screen: str, target: Target, terms: str) -> list[Line]:
+    """Every key and command that has all the words, with why one is off."""
+    words = terms.lower().split()
+    out: list[Line] = []
+    for action in actions_on(screen):
+        text = f"{action.key} {action.title} {action.help} {action.id} {action.verb}".lower()
+        if all(word in text for word in words):
+            line = _entry(action, 16, target)
+            reason = refusal(action, target)
+            out.append(
+                [*line, (f"  {reason}", "faint")] if reason and action.kind is Kind.ACT else line
+            )
+    for command in COMMANDS:
+        text = f"{command.usage} {command.help} {' '.join(command.aliases)}".lower()
+        if all(word in text for word in words):
+            out.append([*fit([(":" + command.usage, "key")], 26), (command.help, "text")])
+    return out or [[("Nothing matches ", "text"), (terms, "strong"), (".", "text")]]

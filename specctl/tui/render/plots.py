@@ -1,0 +1,144 @@
+"""Bars, sparks, traces and block areas: values in, spans out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from specctl.tui.render.lines import Line, merge
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+BLOCKS = " ▁▂▃▄▅▆▇█"
+EIGHTHS = 8
+DOTS = ((0x40, 0x80), (0x04, 0x20), (0x02, 0x10), (0x01, 0x08))
+"""Braille bits by level from the bottom, left and right half."""
+
+SCALE_TOPS = (1.2, 1.6, 2.2, 3.0, 4.5, 6.0, 8.0)
+"""Tops of the accept-length axis; a scale changes in steps, never per frame."""
+
+GUTTER = 6
+
+
+def bar(share: float | None, cells: int, tone: str = "data") -> Line:
+    """A thin bar in half-cell steps; heavy against light, so it reads without colour."""
+    if share is None:
+        return [("╌" * cells, "faint")]
+    halves = min(cells * 2, max(0, round(share * cells * 2)))
+    if share > 0 and halves == 0:
+        halves = 1
+    full, half = divmod(halves, 2)
+    text = "━" * full + ("╸" if half else "")
+    return [(text, tone), ("─" * (cells - len(text)), "track")]
+
+
+def level(value: float, low: float, high: float, levels: int) -> int:
+    """Which of `levels` steps a value is on, 0 the lowest."""
+    return min(levels - 1, max(0, int((value - low) / (high - low) * levels)))
+
+
+def spark(value: float, low: float, high: float) -> str:
+    """One cell of seven heights; never the full block, so that stacked rows do not fuse."""
+    return BLOCKS[min(7, max(1, round((value - low) / (high - low) * 7)))]
+
+
+def trace(values: Sequence[float | None], low: float, high: float) -> str:
+    """A thin one-row line, two samples a cell and four levels."""
+    out = ""
+    for i in range(0, len(values), 2):
+        dots = 0
+        for side, value in enumerate(values[i : i + 2]):
+            if value is not None:
+                dots |= DOTS[level(value, low, high, 4)][side]
+        out += chr(0x2800 + dots) if dots else " "
+    return out
+
+
+def area(
+    values: Sequence[float | None],
+    rows: int,
+    *,
+    low: float,
+    high: float,
+    tone: str = "data",
+    line_at: float | None = None,
+) -> list[Line]:
+    """Block columns in eighth steps, a dashed line behind; what passes the line turns green."""
+    at_row = None if line_at is None else level(line_at, low, high, rows)
+    scale = rows / (high - low)
+    out: list[Line] = []
+    for r in reversed(range(rows)):
+        spans = [_cell((v, r), low, scale, tone, (line_at, at_row)) for v in values]
+        out.append(merge(spans))
+    return out
+
+
+def _cell(
+    place: tuple[float | None, int],
+    low: float,
+    scale: float,
+    tone: str,
+    line: tuple[float | None, int | None],
+) -> tuple[str, str]:
+    """One cell of an area: dash, block or nothing."""
+    value, r = place
+    line_at, at_row = line
+    reached = line_at is not None and value is not None and value >= line_at
+    eighth = (
+        0 if value is None else min(EIGHTHS, max(0, round(((value - low) * scale - r) * EIGHTHS)))
+    )
+    if r == 0 and value is not None:
+        eighth = max(1, eighth)
+    if r == at_row and value is not None and eighth == EIGHTHS:
+        return ("╌", f"ref on {tone}")
+    if r == at_row and not reached:
+        return ("╌", "ref")
+    if eighth == 0:
+        return (" ", "")
+    over = reached and at_row is not None and r >= at_row
+    return (BLOCKS[eighth], "ok" if over else tone)
+
+
+def accept_top(values: Sequence[float | None], even: float | None) -> float:
+    """Top of the accept-length axis: the first step that holds the data and the line."""
+    most = max([v for v in values if v is not None] + ([even * 1.08] if even else []), default=1.0)
+    return next((top for top in SCALE_TOPS if most <= top), float(int(most) + 1))
+
+
+def rate_top(values: Sequence[float | None], line: float | None) -> float:
+    """Top of a tok/s axis: 1, 2, 4 or 8 times a power of ten."""
+    most = max([v for v in values if v is not None] + ([line * 1.08] if line else []), default=1.0)
+    power = 1.0
+    while power * 10 < most:
+        power *= 10
+    return next((step * power for step in (1, 2, 4, 8, 10) if most <= step * power), power * 10)
+
+
+def axis(rows: list[Line], labels: dict[int, tuple[str, str]]) -> list[Line]:
+    """Number labels in the gutter at the left of a plot, by row from the top."""
+    out: list[Line] = []
+    for y, line in enumerate(rows):
+        text, token = labels.get(y, ("", "faint"))
+        out.append([(f"{text:>{GUTTER - 1}} ", token), *line])
+    return out
+
+
+def labels(
+    rows: int, low: tuple[float, str], high: tuple[float, str], line: tuple[float, str] | None
+) -> dict[int, tuple[str, str]]:
+    """Three labels of an axis: top, the line to beat, bottom; the line wins a shared row."""
+    out = {0: (high[1], "faint"), rows - 1: (low[1], "faint")}
+    if line is not None:
+        out[rows - 1 - level(line[0], low[0], high[0], rows)] = (line[1], "ref")
+    return out
+
+
+def time_axis(cells: int, minutes: int) -> Line:
+    """The time row under a plot of `cells` columns."""
+    left, center, right = f"-{minutes} min", f"-{minutes / 2:g}", "now"
+    room = cells - len(left) - len(center) - len(right)
+    if room <= 1:
+        return [(" " * GUTTER + left, "faint")]
+    gap = room // 2
+    text = left + " " * gap + center + " " * (room - gap) + right
+    return [(" " * GUTTER, ""), (text, "faint")]

@@ -1,0 +1,94 @@
+"""The cursor's host on the fleet screen: its sentence, its plots, its GPUs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from specctl.domain import figures
+from specctl.tui.render.gpus import gpu_brief, host_lines
+from specctl.tui.render.headline import headline
+from specctl.tui.render.lines import Drawing, Line, beside, few
+from specctl.tui.render.plots import GUTTER, time_axis
+from specctl.tui.render.standing import gpu_words, worst
+from specctl.tui.render.throughput import accept_plot, counts, rate_plot, reading
+
+if TYPE_CHECKING:
+    from specctl.domain.server import Server
+    from specctl.tui.scene import Scene
+
+RIGHT_CELLS, GAP_CELLS = 46, 4
+SHORTEST_PREVIEW = 6
+
+
+def draw_preview(scene: Scene, host: str | None, cells: int, rows: int) -> Drawing:
+    """Everything about one host that answers whether it needs a look."""
+    if host is None:
+        return Drawing("No host", [[("Nothing is selected.", "faint")]])
+    first, second = headline(scene, host)
+    stale = scene.is_stale(host)
+    body: list[Line] = [first, second, []]
+    sample = scene.state.host(host).sample
+    server = worst(scene.state.host(host))
+    if rows >= SHORTEST_PREVIEW and sample is not None:
+        left_cells = cells - RIGHT_CELLS - GAP_CELLS
+        right = _right(scene, host, RIGHT_CELLS)
+        left = _left(scene, host, server, left_cells, rows - 3)
+        body += beside(left, left_cells + GAP_CELLS, right, rows - 3)
+    return Drawing(host, body[:rows], _summary(scene, host, server), is_stale=stale)
+
+
+def draw_strip(scene: Scene, host: str | None) -> Drawing:
+    """What is left of the preview on a short screen: the sentence."""
+    if host is None:
+        return Drawing("No host", [])
+    first, _ = headline(scene, host)
+    server = worst(scene.state.host(host))
+    profile = server.profile if server else None
+    return Drawing(host, [first], [(profile, "dim")] if profile else [])
+
+
+def _summary(scene: Scene, host: str, server: Server | None) -> Line:
+    sample = scene.state.host(host).sample
+    out: Line = [(gpu_words(sample), "dim")] if sample else []
+    if server is not None and server.version:
+        out += [("  ", ""), (f"SGLang {server.version}", "dim")]
+    if scene.is_stale(host):
+        out += [("  ", ""), (f"{figures.spoken(scene.age_s(host))} old", "warn")]
+    return out
+
+
+def _left(scene: Scene, host: str, server: Server | None, cells: int, rows: int) -> list[Line]:
+    sample = scene.state.host(host).sample
+    if server is None:
+        return host_lines(sample.host, scene, host, cells) if sample else []
+    r = reading(scene, host, server)
+    bottom = [time_axis(cells - GUTTER, scene.span.minutes), few(counts(r.sample), cells)]
+    if server.algorithm is None:
+        return [[("tok/s", "dim")], *rate_plot(scene, r, cells, max(1, rows - 3)), *bottom]
+    free = rows - 4
+    tall = (free * 3 + 4) // 5
+    if free - tall <= 1:
+        return [
+            [("accept length", "dim")],
+            *accept_plot(scene, r, cells, max(1, rows - 3)),
+            *bottom,
+        ]
+    return [
+        [("accept length", "dim")],
+        *accept_plot(scene, r, cells, tall),
+        [("tok/s", "dim")],
+        *rate_plot(scene, r, cells, free - tall),
+        *bottom,
+    ]
+
+
+def _right(scene: Scene, host: str, cells: int) -> list[Line]:
+    sample = scene.state.host(host).sample
+    out: list[Line] = []
+    if sample is not None and sample.gpus:
+        out += [*gpu_brief(sample.gpus[:16], cells, stale=scene.is_stale(host)), []]
+    for alert in scene.alerts(host).values():
+        mark = ("✗ ", "bad") if alert.is_error else ("▲ ", "warn")
+        since = figures.clock(alert.since_s, scene.offset_s)[:5]
+        out.append([mark, (since + " ", "dim"), (alert.words, "text")])
+    return out

@@ -1,0 +1,175 @@
+"""A probe: what it would send, how far it is, what it found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from specctl.domain import figures
+from specctl.tui.render import numbers
+from specctl.tui.render.chrome import hints
+from specctl.tui.render.glyphs import SPINNER
+from specctl.tui.render.lines import UNKNOWN, Drawing, Line, row, spread, wrap
+from specctl.tui.render.plots import bar
+
+if TYPE_CHECKING:
+    from specctl.domain.events import ProbeProgressed
+    from specctl.domain.probe import ProbeResult
+    from specctl.tui.scene import Scene
+    from specctl.tui.services import ProbePlan, Reference
+
+LABEL_CELLS = 18
+
+
+def _title(plan: ProbePlan) -> str:
+    return f"Probe {plan.host}/{plan.server}"
+
+
+def _pair(name: str, *value: tuple[str, str]) -> Line:
+    return [*row(([(name, "dim")], LABEL_CELLS)), *value]
+
+
+def draw_probe_plan(plan: ProbePlan, cells: int, rows: int) -> Drawing:
+    """What would be sent, before it is."""
+    body: list[Line] = [
+        _pair("workload", (plan.workload, "strong")),
+        _pair(
+            "requests", (f"{plan.requests:,}", "strong"), (f", {plan.concurrency} at a time", "dim")
+        ),
+    ]
+    if plan.expected_s is not None:
+        body.append(_pair("takes", ("about ", "dim"), (figures.about(plan.expected_s), "text")))
+    for note in plan.notes:
+        body += [
+            [("▲ " if i == 0 else "  ", "warn"), (text, "text")]
+            for i, text in enumerate(wrap(note, cells - 2))
+        ]
+    body += [[] for _ in range(rows - len(body) - 1)]
+    body.append(spread(hints(_keys(plan)), [("  Probe  ", "keybox")], cells))
+    return Drawing(_title(plan), body, [("nothing was sent yet", "dim")])
+
+
+def _keys(plan: ProbePlan) -> list[tuple[str, str]]:
+    fewer = [("← →", "fewer, more requests")] if plan.most else []
+    return [("enter", "probes"), *fewer, ("esc", "cancels")]
+
+
+def draw_probing(
+    scene: Scene, plan: ProbePlan, progress: ProbeProgressed | None, cells: int, began_s: float
+) -> Drawing:
+    """A probe on its way."""
+    spin = SPINNER[int(scene.clock_s * 4) % 4]
+    words = progress.words if progress else "beginning"
+    body: list[Line] = [[(spin + " ", "data"), (words, "bright")], []]
+    if progress is not None and progress.total:
+        share = progress.done / progress.total
+        body.append(
+            [
+                *bar(share, min(50, cells - 14)),
+                (f" {progress.done:,} of {progress.total:,}", "text"),
+            ]
+        )
+    body += [[], [("esc", "key"), (" leaves this dialog; the probe goes on", "dim")]]
+    return Drawing(_title(plan), body, [(figures.duration(scene.clock_s - began_s), "text")])
+
+
+def draw_failure(plan: ProbePlan, words: str, hint: str, cells: int) -> Drawing:
+    """A probe that could not be done."""
+    body: list[Line] = [
+        [("✗ " if i == 0 else "  ", "bad"), (text, "bright")]
+        for i, text in enumerate(wrap(words, cells - 2))
+    ]
+    body += [[], *[[("  ", ""), (text, "dim")] for text in wrap(hint, cells - 2)]]
+    return Drawing(_title(plan), body, [("no result", "bad")], hints([("esc", "closes")]))
+
+
+def draw_result(
+    plan: ProbePlan, result: ProbeResult, reference: Reference, cells: int, rows: int
+) -> Drawing:
+    """What a probe found: the answer first, then its numbers and what they rest on."""
+    body = [_answer(result, reference), [], *_numbers(result, reference)]
+    if result.histogram and len(body) + len(result.histogram) + 2 <= rows:
+        body += [[], *_histogram(result.histogram, cells)]
+    for words in result.notes:
+        body += [[("· ", "faint"), (text, "dim")] for text in wrap(words, cells - 2)[:2]]
+    state: Line = [("void", "warnb")] if result.void else [("measured", "ok")]
+    return Drawing(_title(plan), body[:rows], state, hints([("y", "copy"), ("esc", "closes")]))
+
+
+def _answer(result: ProbeResult, reference: Reference) -> Line:
+    if result.void:
+        return [("▲ ", "warn"), ("Not to be used: ", "warnb"), (result.void[0], "text")]
+    if result.tokens_per_s is None:
+        reason = result.missing.get("tokens_per_s")
+        return [
+            ("✗ ", "bad"),
+            ("No rate was measured", "bright"),
+            (f": {reason}" if reason else "", "text"),
+        ]
+    out: Line = [("● ", "ok"), (f"{figures.rate(result.tokens_per_s)} tok/s", "bright")]
+    ratio = figures.share(result.tokens_per_s, reference.tokens_per_s)
+    if ratio is not None:
+        tone = "okb" if ratio >= 1 else "warnb"
+        out += [
+            ("  ", ""),
+            (f"{ratio:.2f}×", tone),
+            (f" of baseline {figures.rate(reference.tokens_per_s)}", "dim"),
+        ]
+    return out
+
+
+def _numbers(result: ProbeResult, reference: Reference) -> list[Line]:
+    failed = sum(r.error is not None for r in result.requests)
+    total = len(result.requests)
+    served: Line = [(f"{total - failed:,}", "strong"), (f" of {total:,}", "dim")]
+    if failed:
+        first = next(r.error for r in result.requests if r.error)
+        served.append((f"  {failed} failed: {first}", "bad"))
+    return [
+        _pair(
+            "accept length",
+            *_known(result, "accept_length", numbers.accept(result.accept_length, reference.even)),
+        ),
+        _pair("step", *_known(result, "step_s", numbers.milliseconds(result.step_s))),
+        _pair(
+            "TTFT p50 p95",
+            *numbers.milliseconds(result.ttft_p50_s),
+            ("  ", ""),
+            *numbers.milliseconds(result.ttft_p95_s),
+        ),
+        _pair(
+            "gap p50 p95",
+            *numbers.milliseconds(result.inter_token_p50_s),
+            ("  ", ""),
+            *numbers.milliseconds(result.inter_token_p95_s),
+        ),
+        _pair(
+            "one user sees",
+            (figures.rate(result.tokens_per_s_per_request), "strong"),
+            (" tok/s", "dim"),
+        ),
+        _pair("requests", *served),
+        _pair("cached tokens", (figures.fixed(result.cached_tokens), "text")),
+    ]
+
+
+def _known(result: ProbeResult, name: str, line: Line) -> Line:
+    if line != [UNKNOWN]:
+        return line
+    reason = result.missing.get(name)
+    return [UNKNOWN, (f"  {reason}", "faint")] if reason else line
+
+
+def _histogram(histogram: tuple[int, ...], cells: int) -> list[Line]:
+    steps = sum(histogram)
+    out: list[Line] = [[("DRAFTS ACCEPTED PER STEP", "faint")]]
+    for accepted, count in enumerate(histogram):
+        share = count / steps if steps else None
+        out.append(
+            [
+                (f"{accepted:>2}  ", "dim"),
+                *bar(share, min(40, cells - 22)),
+                (f"{figures.percent(share):>6}", "text"),
+                (f"{count:>8,}", "dim"),
+            ]
+        )
+    return out

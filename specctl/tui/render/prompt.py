@@ -1,0 +1,130 @@
+"""Prompts: the command line with its completions, and the list of profiles to start."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from specctl.tui.commands import usage
+from specctl.tui.render.chrome import hints
+from specctl.tui.render.lines import UNKNOWN, Drawing, Line, middle, picked, row, spread
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from specctl.tui.commands import Completion
+    from specctl.tui.editor import Editor
+    from specctl.tui.services import ProfileChoice
+
+MOST_ROWS = 8
+DRAFT_CELLS, MODEL_CELLS, CHECK_CELLS = 10, 22, 6
+
+
+def draw_completions(
+    text: str, found: Sequence[Completion], chosen: int, cells: int, error: str = ""
+) -> Drawing:
+    """What can follow, the chosen one marked."""
+    top = max(0, min(chosen - MOST_ROWS + 1, len(found) - MOST_ROWS))
+    body: list[Line] = []
+    for i, completion in enumerate(found[top : top + MOST_ROWS], top):
+        before = completion.text[: len(completion.text) - len(completion.word)]
+        word = completion.word
+        at = word.find(completion.typed) if completion.typed else -1
+        line: Line = [(":" + before, "dim")]
+        if at >= 0:
+            end = at + len(completion.typed)
+            line += [(word[:at], "text"), (word[at:end], "key"), (word[end:], "text")]
+        else:
+            line.append((word, "text"))
+        line = row(
+            (line, min(44, cells // 2)),
+            ([(completion.note, "dim")], cells - min(44, cells // 2) - 2),
+        )
+        body.append(picked(line, cells) if i == chosen else line)
+    if error:
+        body = [[("✗ ", "bad"), (error, "text")]]
+    elif not body:
+        body = [[("Nothing completes this.", "dim")]]
+    cursor = chosen - top if found and not error and 0 <= chosen < len(found) else None
+    note = hints([("tab", "complete"), ("↑ ↓", "choose"), ("ctrl+r", "history")])
+    summary: Line = [(f"{len(found)} ways on", "dim")] if found else []
+    return Drawing(usage(text), body, summary, note, cursor)
+
+
+def command_bar(editor: Editor, ghost: str, cells: int) -> Line:
+    """The prompt itself, over the footer: what completing would add stands faintly behind."""
+    left: Line = [(":", "key"), *editor.line()]
+    if ghost and editor.at == len(editor.text):
+        left.insert(2, (ghost, "faint"))
+    right = hints([("enter", "runs it"), ("esc", "cancel")])
+    return spread(left, [*right, (" ", "")], cells)
+
+
+def filter_bar(editor: Editor, count: int, cells: int) -> Line:
+    """The filter's prompt."""
+    return ask_bar("/", editor, f"{count} match", "keeps it", cells)
+
+
+def ask_bar(label: str, editor: Editor, words: str, enter: str, cells: int) -> Line:
+    """A line being typed, over the footer: what it is for, how far it has come, the ways out."""
+    right: Line = [(words, "dim"), ("  ", "")] if words else []
+    right += [*hints([("enter", enter), ("esc", "clears")]), (" ", "")]
+    return spread([(f" {label}", "key"), *editor.line()], right, cells)
+
+
+def draw_profiles(
+    host: str,
+    choices: Sequence[ProfileChoice],
+    search: Editor,
+    cells: int,
+    rows: int,
+    *,
+    chosen: int,
+) -> Drawing:
+    """The profiles that could be started on a host."""
+    field: Line = [("/ ", "key"), *search.line()]
+    if not search.text:
+        field.append(("type to narrow", "faint"))
+    room = max(1, rows - 3)
+    top = max(0, min(chosen - room // 2, len(choices) - room))
+    name = min(32, cells // 3)
+    note_cells = max(0, cells - name - DRAFT_CELLS - MODEL_CELLS - CHECK_CELLS - 8)
+    head = row(
+        ([("PROFILE", "faint")], name),
+        ([("DRAFT", "faint")], DRAFT_CELLS),
+        ([("MODEL", "faint")], MODEL_CELLS),
+        ([("CHECK", "faint")], CHECK_CELLS),
+        ([("KNOWN", "faint")], note_cells),
+    )
+    body: list[Line] = [field, [], head]
+    for i, choice in enumerate(choices[top : top + room], top):
+        line = _profile_line(choice, name, note_cells)
+        body.append(picked(line, cells) if i == chosen else line)
+    if not choices:
+        body.append(
+            [("No profile matches.", "dim")]
+            if search.text
+            else [("No profiles in this workspace yet.", "dim")]
+        )
+    cursor = 3 + chosen - top if choices else None
+    note = hints([("enter", "shows the plan"), ("esc", "cancel")])
+    return Drawing(
+        f"Start a profile on {host}", body, [(f"{len(choices)} profiles", "dim")], note, cursor
+    )
+
+
+def _profile_line(choice: ProfileChoice, name: int, note_cells: int) -> Line:
+    lint: Line = [("✓", "ok")]
+    if choice.problems or choice.warnings:
+        lint = [(f"✗{choice.problems}", "bad")] if choice.problems else []
+        lint += (
+            [(" " if lint else "", ""), (f"▲{choice.warnings}", "warn")] if choice.warnings else []
+        )
+    draft: Line = [(choice.algorithm, "text")] if choice.algorithm else [("none", "dim")]
+    model: Line = [(middle(choice.model, MODEL_CELLS), "dim")] if choice.model else [UNKNOWN]
+    return row(
+        ([(middle(choice.name, name), "title")], name),
+        (draft, DRAFT_CELLS),
+        (model, MODEL_CELLS),
+        (lint, CHECK_CELLS),
+        ([(choice.note, "dim")], note_cells),
+    )

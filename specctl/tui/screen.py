@@ -1,0 +1,390 @@
+"""What all screens share: header, panels placed by a pure function, footer, actions by id."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+
+from textual.binding import Binding, BindingType
+from textual.screen import ModalScreen, Screen
+
+from specctl.tui import arrange
+from specctl.tui.actions import BY_ID, Target, actions_on, refusal
+from specctl.tui.panel import Bar, Painted, Panel
+from specctl.tui.render.chrome import footer, guide_line, header, too_small
+from specctl.tui.render.lines import Line, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from textual import events
+    from textual.app import ComposeResult
+
+    from specctl.tui.application import SpecctlApp
+    from specctl.tui.arrange import Place, Places
+    from specctl.tui.guide import Guide
+
+Prompt = Callable[[int], Line]
+"""Draws what covers the footer, for a width."""
+
+Answer = TypeVar("Answer")
+
+BY_TEXTUAL = {
+    "panel.next",
+    "panel.previous",
+    "panel.number",
+    "app.quit",
+    "palette.open",
+    "app.suspend",
+}
+"""Bound elsewhere: by Textual, or once for each number."""
+
+
+def bindings(screen: str) -> list[BindingType]:
+    """The bindings of a screen, from the table of actions."""
+    out: list[BindingType] = [
+        Binding(",".join(a.keys), f"act('{a.id}')", a.title, id=a.id, show=False)
+        for a in actions_on(screen)
+        if a.keys and a.id not in BY_TEXTUAL
+    ]
+    return [
+        *out,
+        *(Binding(n, f"panel('{n}')", "panel", show=False) for n in BY_ID["panel.number"].keys),
+    ]
+
+
+class Header(Bar):
+    """The first row."""
+
+    def draw(self, cells: int) -> Line:
+        """Crumbs, badges, counts, clock."""
+        screen = cast("PanelScreen", self.screen)
+        return header(self.scene, screen.crumbs(), cells, host=screen.target().host)
+
+
+class Footer(Bar):
+    """The last row."""
+
+    def draw(self, cells: int) -> Line:
+        """Keys by importance, and whether what is shown is now."""
+        screen = cast("PanelScreen", self.screen)
+        if screen.prompt is not None:
+            return screen.prompt(cells)
+        return footer(self.scene, screen.where, screen.target(), cells, status=screen.status())
+
+
+class GuideBar(Bar):
+    """What to press next, while a guide is followed."""
+
+    @property
+    def is_out_of_place(self) -> bool:
+        """It is shown and has nothing more to say."""
+        return self.display and self._guide.is_over
+
+    @property
+    def _guide(self) -> Guide:
+        return cast("SpecctlApp", self.app).work.guide
+
+    def stand(self, row: int, *, hidden: bool = False) -> int:
+        """Stand in a row; returns how many rows that takes from the others."""
+        self.display = not (hidden or self._guide.is_over)
+        self.styles.offset = (0, row)
+        return int(self.display)
+
+    def draw(self, cells: int) -> Line:
+        """The step, its keys, and what hides the bar."""
+        hint = self._guide.hint(cast("SpecctlApp", self.app).work.moment)
+        can_hide = isinstance(self.screen, PanelScreen)
+        return guide_line(self._guide.number, hint, cells, can_hide=can_hide)
+
+
+class TooSmall(Painted):
+    """Instead of a screen that does not fit."""
+
+    def build(self, cells: int, rows: int) -> list[Line]:
+        """One line."""
+        return too_small(cells, rows)
+
+
+class PanelScreen(Screen[None]):
+    """A screen of panels; subclasses say which panels, and where they stand."""
+
+    where: ClassVar[str] = ""
+    """Its name in the table of actions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.zoomed: str | None = None
+        self.prompt: Prompt | None = None
+
+    @property
+    def specctl(self) -> SpecctlApp:
+        """The app, by its own type."""
+        return cast("SpecctlApp", self.app)
+
+    @property
+    def stage(self) -> str:
+        """What it has come to, for the guide; its name where it is always the same."""
+        return self.where
+
+    def compose(self) -> ComposeResult:
+        """Header, panels, the guide, footer."""
+        yield Header(classes="header")
+        yield from self.panels()
+        yield TooSmall(classes="too-small")
+        yield GuideBar(classes="guide")
+        yield Footer(classes="footer")
+
+    def panels(self) -> list[Panel]:
+        """The panels, made once, in reading order."""
+        raise NotImplementedError
+
+    def places(self, cells: int, rows: int) -> Places:
+        """Where the panels stand at a size."""
+        raise NotImplementedError
+
+    def crumbs(self) -> list[str]:
+        """The way here."""
+        raise NotImplementedError
+
+    def target(self) -> Target:
+        """What actions act on."""
+        return Target(read_only=self.specctl.scene.read_only)
+
+    def status(self) -> Line | None:
+        """What the footer says instead of how live the host is."""
+        return None
+
+    def on_mount(self) -> None:
+        """Stand the panels up before the first paint."""
+        self.place()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Stand the panels up again."""
+        del event
+        self.place()
+
+    def on_screen_resume(self) -> None:
+        """What changed while another screen was in front."""
+        self.place()
+        self.repaint()
+
+    def place(self) -> None:
+        """Put every panel where it stands at this size, and hide the others."""
+        cells, rows = self.app.size
+        if cells == 0:
+            return
+        small = arrange.is_too_small(cells, rows)
+        taken = sum(bar.stand(rows - 2, hidden=small) for bar in self.query(GuideBar))
+        places = {} if small else self._places(cells, rows - taken)
+        for panel in self.query(Panel):
+            place = places.get(panel.id or "")
+            panel.display = place is not None
+            if place is not None:
+                stand(panel, place)
+        for widget in self.query(TooSmall):
+            widget.display = small
+        self.arranged()
+
+    def _places(self, cells: int, rows: int) -> Places:
+        if self.zoomed is not None:
+            return arrange.zoomed(self.zoomed, cells, rows)
+        return self.places(cells, rows)
+
+    def arranged(self) -> None:
+        """The panels were placed."""
+
+    def repaint(self) -> None:
+        """Have every panel in sight paint what differs; a guide that ends gives its row back."""
+        if any(bar.is_out_of_place for bar in self.query(GuideBar)):
+            self.place()
+        for widget in self.query(Painted):
+            widget.repaint()
+
+    @property
+    def panel(self) -> Panel | None:
+        """The focused panel."""
+        return self.focused if isinstance(self.focused, Panel) else None
+
+    def action_act(self, name: str) -> None:
+        """Do the action `name`, or say why it cannot be done."""
+        action = BY_ID[name]
+        reason = refusal(action, self.target())
+        if reason:
+            self.specctl.refuse(action, reason)
+            return
+        handler = self.handler(name)
+        if handler is not None:
+            handler()
+
+    def handler(self, name: str) -> Callable[[], None] | None:
+        """What does the action: this screen, the app, or its work."""
+        method = "do_" + name.replace(".", "_")
+        owners = (self, self.app, self.specctl.work, self.specctl.work.tending)
+        return next((getattr(owner, method) for owner in owners if hasattr(owner, method)), None)
+
+    def action_panel(self, number: str) -> None:
+        """Focus the panel with that number."""
+        for panel in self.query(Panel):
+            if panel.number == number:
+                self.show_panel(panel)
+
+    def show_panel(self, panel: Panel) -> None:
+        """Focus a panel; subclasses first bring it into its slot."""
+        if self.zoomed is not None and panel.id:
+            self.zoomed = panel.id
+            self.place()
+        if panel.display:
+            panel.focus()
+
+    def do_panel_zoom(self) -> None:
+        """Give the focused panel the whole screen."""
+        if self.panel is not None:
+            self.zoom(self.panel)
+
+    def zoom(self, panel: Panel) -> None:
+        """Give a panel the whole screen, and the focus."""
+        self.zoomed = panel.id
+        self.place()
+        panel.focus()
+        self.repaint()
+
+    def do_panel_unzoom(self) -> None:
+        """All panels again."""
+        self.zoomed = None
+        self.place()
+        self.repaint()
+
+    def _move(self, rows: int) -> None:
+        if self.panel is not None:
+            self.panel.move(rows)
+            self.repaint()
+
+    def do_cursor_down(self) -> None:
+        """One row on."""
+        self._move(1)
+
+    def do_cursor_up(self) -> None:
+        """One row back."""
+        self._move(-1)
+
+    def do_cursor_first(self) -> None:
+        """To the first row."""
+        self._move(-1_000_000)
+
+    def do_cursor_last(self) -> None:
+        """To the last row."""
+        self._move(1_000_000)
+
+    def do_cursor_half_down(self) -> None:
+        """Half a page on."""
+        self._move(self._page() // 2)
+
+    def do_cursor_half_up(self) -> None:
+        """Half a page back."""
+        self._move(-(self._page() // 2))
+
+    def do_cursor_page_down(self) -> None:
+        """A page on."""
+        self._move(self._page())
+
+    def do_cursor_page_up(self) -> None:
+        """A page back."""
+        self._move(-self._page())
+
+    def _page(self) -> int:
+        return self.panel.inner_rows if self.panel is not None else 1
+
+    def do_copy_selection(self) -> None:
+        """Copy the focused panel's text."""
+        panel = self.panel
+        if panel is not None:
+            text = plain(panel.draw(panel.scene, panel.size.width - 4, panel.inner_rows).body)
+            self.specctl.copy(text, f"panel {panel.number}")
+
+    def do_go_back(self) -> None:
+        """Close the zoom, then the screen; one a press."""
+        if self.zoomed is not None:
+            self.do_panel_unzoom()
+        elif len(self.app.screen_stack) > 1:
+            self.specctl.go_back()
+
+
+def stand(panel: Panel, place: Place) -> None:
+    """Give a panel its rectangle."""
+    panel.rule = place.rule
+    panel.styles.offset = (place.x, place.y)
+    panel.styles.width = place.cells
+    panel.styles.height = place.rows
+
+
+class Dialog(ModalScreen[Answer]):
+    """A panel over the dimmed screen; on a small one it is the screen."""
+
+    wanted: ClassVar[tuple[int, int]] = (92, 27)
+    where: ClassVar[str] = ""
+    """Its name, for the guide."""
+
+    about = ""
+    """The host it is about, where it is about one."""
+
+    @property
+    def specctl(self) -> SpecctlApp:
+        """The app, by its own type."""
+        return cast("SpecctlApp", self.app)
+
+    @property
+    def stage(self) -> str:
+        """What it has come to, for the guide; its name where it is always the same."""
+        return self.where
+
+    def make(self) -> Panel:
+        """The panel."""
+        raise NotImplementedError
+
+    def compose(self) -> ComposeResult:
+        """The panel, and the guide."""
+        panel = self.make()
+        panel.add_class("dialog")
+        panel.about = self.about
+        yield panel
+        yield GuideBar(classes="guide")
+
+    def wanted_rows(self, cells: int) -> int:
+        """Rows that would show everything at a width."""
+        del cells
+        return self.wanted[1]
+
+    def on_mount(self) -> None:
+        """Stand in the middle."""
+        self.place()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Stand in the middle again."""
+        del event
+        self.place()
+
+    def place(self) -> None:
+        """Stand where a dialog stands at this size."""
+        cells, rows = self.app.size
+        row = rows - (1 if arrange.is_whole_screen(cells, rows) else 2)
+        rows -= sum(bar.stand(row) for bar in self.query(GuideBar))
+        place = arrange.dialog(cells, rows, self.wanted[0], self.wanted_rows(self.wanted[0] - 4))
+        for panel in self.query(Panel):
+            stand(panel, place)
+
+    def repaint(self) -> None:
+        """Paint what differs; a guide that ends gives its row back."""
+        if any(bar.is_out_of_place for bar in self.query(GuideBar)):
+            self.place()
+        for widget in self.query(Painted):
+            widget.repaint()
+
+
+def in_sight(stack: Sequence[Screen[Any]]) -> Iterator[PanelScreen | Dialog[Any]]:
+    """The screen in front, and what lies behind it while it is a dialog."""
+    for screen in reversed(stack):
+        if isinstance(screen, PanelScreen | Dialog):
+            yield screen
+        if not screen.is_modal:
+            return

@@ -1,0 +1,134 @@
+"""Choosing one of several names: a host to start on, a build or a profile to hold against."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from specctl.tui.editor import Editor
+from specctl.tui.listing import Listed
+from specctl.tui.render.chrome import hints
+from specctl.tui.render.lines import Line, middle, row
+from specctl.tui.render.listing import holds
+from specctl.tui.screen import Dialog
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual import events
+
+    from specctl.tui.panel import Panel
+
+NAME_CELLS = 28
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of them."""
+
+    name: str
+    note: Line = field(default_factory=list)
+    """What is known of it."""
+
+    off: str = ""
+    """Why it cannot be chosen; empty when it can."""
+
+
+class ChoicePanel(Listed):
+    """The names that have every word typed."""
+
+    def __init__(self, title: str, enter: str, choices: Sequence[Choice]) -> None:
+        super().__init__(id="choice")
+        self.title, self.enter, self.all = title, enter, list(choices)
+        self.search = Editor()
+
+    @property
+    def found(self) -> list[Choice]:
+        """Those that match what was typed."""
+        terms = self.search.text
+        return [c for c in self.all if holds(c.name + " " + "".join(t for t, _ in c.note), terms)]
+
+    @property
+    def keeps_cursor(self) -> bool:
+        """Other panels follow it."""
+        return True
+
+    def count(self) -> int:
+        """How many match."""
+        return len(self.found)
+
+    def head(self, cells: int) -> list[Line]:
+        """The field that narrows."""
+        del cells
+        line: Line = [("/ ", "key"), *self.search.line()]
+        return [line if self.search.text else [*line, ("type to narrow", "faint")], []]
+
+    def item(self, index: int, cells: int) -> Line:
+        """One name, and what is known of it."""
+        choice = self.found[index]
+        size = min(NAME_CELLS, cells // 2)
+        tone = "faint" if choice.off else "title"
+        note: Line = [(choice.off, "faint")] if choice.off else choice.note
+        return row(([(middle(choice.name, size), tone)], size), (note, cells - size - 2))
+
+    def nothing(self, cells: int) -> list[Line]:
+        """Nothing matches."""
+        del cells
+        return [[("Nothing to choose from." if not self.all else "Nothing matches.", "dim")]]
+
+    def frame(self, cells: int) -> tuple[str, Line, Line]:
+        """What is asked."""
+        del cells
+        return self.title, [], hints([("enter", self.enter), ("esc", "cancel")])
+
+
+class ChoiceDialog(Dialog[str | None]):
+    """Answers with the name chosen."""
+
+    wanted = (92, 20)
+    AUTO_FOCUS = "#choice"
+
+    def __init__(
+        self, title: str, enter: str, choices: Sequence[Choice], *, host: str = ""
+    ) -> None:
+        super().__init__()
+        self.about = host
+        self.panel = ChoicePanel(title, enter, choices)
+
+    def make(self) -> Panel:
+        """The one panel."""
+        return self.panel
+
+    def wanted_rows(self, cells: int) -> int:
+        """All names, up to a height."""
+        del cells
+        return min(self.wanted[1], max(1, len(self.panel.all)) + 4)
+
+    def on_choice_panel_opened(self) -> None:
+        """A double click chooses."""
+        self._choose()
+
+    def _choose(self) -> None:
+        found = self.panel.found
+        if not found:
+            return
+        choice = found[self.panel.at]
+        if choice.off:
+            self.specctl.tell(choice.name, choice.off, severity="warning")
+        else:
+            self.dismiss(choice.name)
+
+    def on_key(self, event: events.Key) -> None:
+        """Choose, move, narrow."""
+        event.stop()
+        event.prevent_default()
+        rows = {"down": 1, "up": -1, "pagedown": 8, "pageup": -8}.get(event.key)
+        if event.key == "escape":
+            self.dismiss(None)
+        elif event.key == "enter":
+            self._choose()
+        elif rows is not None:
+            self.panel.move(rows)
+        elif (edited := self.panel.search.key(event.key, event.character)) is not None:
+            self.panel.search, self.panel.at = edited, 0
+        self.repaint()

@@ -1,0 +1,173 @@
+"""Confirming a trial: what it is asked as can be changed, and nothing runs before it was shown."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from specctl.domain import figures
+from specctl.domain.errors import SpecctlError
+from specctl.tui.editor import Editor
+from specctl.tui.panel import Panel
+from specctl.tui.render.confirm import is_allowed, natural_rows
+from specctl.tui.render.lines import Drawing, plain
+from specctl.tui.render.trial_plan import SETTINGS, Form, draw_form, draw_waiting, question_of
+from specctl.tui.screen import Dialog
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from textual import events
+
+    from specctl.services.trial_plan import Proposal
+    from specctl.tui.render.confirm import Question
+    from specctl.tui.scene import Scene
+    from specctl.tui.trials import TrialAsk
+
+SETTLE_S = 0.3
+"""A setting that is being turned makes a plan when it has come to rest."""
+
+
+class TrialPlanPanel(Panel):
+    """The settings, and the plan once it is made."""
+
+    def __init__(self, title: str, ask: TrialAsk | None, began_s: float) -> None:
+        super().__init__(id="trial-plan")
+        self.title, self.ask, self.began_s = title, ask, began_s
+        self.proposal: Proposal | None = None
+        self.error: SpecctlError | None = None
+        self.form = Form()
+
+    def question(self, cells: int) -> Question | None:
+        """What is asked; None while there is no plan."""
+        if self.proposal is None:
+            return None
+        return question_of(self.scene, self.ask, self.proposal, self.form, cells)
+
+    def draw(self, scene: Scene, cells: int, rows: int) -> Drawing:
+        """What there is to say so far."""
+        question = self.question(cells)
+        if question is not None:
+            return draw_form(self.title, question, self.form, cells, rows)
+        words = f"Reading the host, {figures.spoken(scene.clock_s - self.began_s)}"
+        return draw_waiting(self.title, self.ask, self.form, self.error or words, cells)
+
+
+class TrialPlanDialog(Dialog["Proposal | None"]):
+    """Answers with the plan that was agreed to, or None."""
+
+    where = "trial-plan"
+    wanted = (100, 22)
+    AUTO_FOCUS = "#trial-plan"
+
+    def __init__(
+        self,
+        title: str,
+        ask: TrialAsk | None,
+        make: Callable[[TrialAsk | None], Awaitable[Proposal]],
+        began_s: float,
+        *,
+        host: str,
+    ) -> None:
+        """Without an `ask` there is nothing to change: an old trial goes on as it was planned."""
+        super().__init__()
+        self.about = host
+        self.panel = TrialPlanPanel(title, ask, began_s)
+        self._make, self._began_s = make, began_s
+        self._typed = Editor()
+
+    def make(self) -> Panel:
+        """The one panel."""
+        return self.panel
+
+    def wanted_rows(self, cells: int) -> int:
+        """All of it, when the screen has the rows."""
+        question = self.panel.question(cells)
+        return natural_rows(question) + 2 if question else self.wanted[1]
+
+    def on_mount(self) -> None:
+        """Make the plan while the dialog says so."""
+        self._plan(0.0)
+
+    def _plan(self, after_s: float) -> None:
+        self.run_worker(self._read(after_s), group="trial plan", exclusive=True)
+
+    async def _read(self, after_s: float) -> None:
+        panel = self.panel
+        await asyncio.sleep(after_s)
+        try:
+            panel.proposal = await self._make(panel.ask)
+        except SpecctlError as error:
+            panel.error = error
+        self.place()
+        self.repaint()
+
+    def on_key(self, event: events.Key) -> None:
+        """Settings, buttons, and the name that has to be typed."""
+        event.stop()
+        event.prevent_default()
+        if event.key == "escape":
+            self.dismiss(None)
+            return
+        form, step = self.panel.form, {"left": -1, "right": 1}.get(event.key)
+        rows = {"up": -1, "down": 1}.get(event.key)
+        if rows is not None:
+            self._walk(rows)
+        elif step is not None and form.at < len(SETTINGS):
+            self._turn(SETTINGS[form.at], step)
+        elif event.key == "enter" and form.at < len(SETTINGS):
+            self.panel.form = replace(form, at=len(SETTINGS))
+        else:
+            self._button(event, step)
+        self.repaint()
+
+    def _walk(self, rows: int) -> None:
+        """Over the settings; where there are none the text is scrolled."""
+        form = self.panel.form
+        if self.panel.ask is None:
+            answer = replace(form.answer, top=max(0, form.answer.top + rows))
+            self.panel.form = replace(form, answer=answer)
+            return
+        at = min(max(0, form.at + rows), len(SETTINGS))
+        below = form.at == len(SETTINGS) and rows > 0
+        top = form.answer.top + 1 if below else 0 if at < len(SETTINGS) else form.answer.top
+        self.panel.form = replace(form, at=at, answer=replace(form.answer, top=top))
+
+    def _turn(self, setting: str, step: int) -> None:
+        panel = self.panel
+        if panel.ask is None:
+            return
+        turned = panel.ask.turned(setting, step)
+        if turned == panel.ask:
+            return
+        panel.ask, panel.proposal, panel.error = turned, None, None
+        panel.form = replace(panel.form, answer=replace(panel.form.answer, on_action=False))
+        panel.began_s = self.specctl.scene.clock_s
+        self._plan(SETTLE_S)
+
+    def _button(self, event: events.Key, step: int | None) -> None:
+        panel = self.panel
+        question = panel.question(max(10, panel.size.width - 4))
+        if question is None:
+            return
+        answer = panel.form.answer
+        allowed = is_allowed(question, answer.typed)
+        if event.key == "enter":
+            self._enter(question)
+        elif step is not None and allowed:
+            panel.form = replace(panel.form, answer=replace(answer, on_action=step > 0))
+        elif question.needs_typed is not None and not question.off:
+            self._typed = self._typed.key(event.key, event.character) or self._typed
+            typed = self._typed.text
+            answer = replace(answer, typed=typed, on_action=is_allowed(question, typed))
+            panel.form = replace(panel.form, answer=answer)
+        elif event.key == "y":
+            self.specctl.copy(plain(list(question.body)), "the plan")
+
+    def _enter(self, question: Question) -> None:
+        answer = self.panel.form.answer
+        if answer.on_action and is_allowed(question, answer.typed):
+            self.dismiss(self.panel.proposal)
+        elif not answer.typed:
+            self.dismiss(None)

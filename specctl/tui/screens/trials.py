@@ -1,0 +1,184 @@
+"""Trials of the ledger: what was tried before, and what did it say?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual import on
+
+from specctl.tui.actions import Target
+from specctl.tui.arrange import Places, is_short
+from specctl.tui.arrange_trials import arrange_trials
+from specctl.tui.asking import AskingScreen, Question
+from specctl.tui.listing import Listed
+from specctl.tui.panel import Panel
+from specctl.tui.panels.trials import AnswerPanel, Looked, MapPanel, RatioPanel, TrialsPanel
+from specctl.tui.render.standing import worst
+from specctl.tui.render.trial import answer_lines
+from specctl.tui.render.why import verdict_text
+from specctl.tui.screen import bindings
+
+if TYPE_CHECKING:
+    from specctl.tui.trial_desk import TrialDesk
+
+LOOK_AGAIN_S = 10.0
+ANSWER_ROWS = 7
+
+
+class TrialsScreen(AskingScreen):
+    """The list, and the chosen trial's answer under it."""
+
+    where = "trials"
+    AUTO_FOCUS = "#trials"
+    BINDINGS = bindings("trials")
+
+    def __init__(self, desk: TrialDesk) -> None:
+        super().__init__()
+        self.desk = desk
+        self.looked = Looked(desk)
+        self.list = TrialsPanel(desk)
+        self._panels: list[Panel] = [
+            self.list,
+            AnswerPanel(self.looked, number="2"),
+            RatioPanel(self.looked, number="3"),
+            MapPanel(self.looked, number="4"),
+        ]
+        self._shape: tuple[int, int] = (0, 0)
+
+    def panels(self) -> list[Panel]:
+        """List, answer, interval, map."""
+        return self._panels
+
+    def places(self, cells: int, rows: int) -> Places:
+        """By how many trials there are."""
+        answer = self._answer_rows(cells, rows)
+        return arrange_trials(cells, rows, trials=self.list.count(), answer=answer)
+
+    def _answer_rows(self, cells: int, rows: int) -> int:
+        sheet = self.looked.sheet
+        if sheet is None:
+            return ANSWER_ROWS
+        scene, short = self.specctl.scene, is_short(rows)
+        lines = answer_lines(scene, sheet, self.looked.under, cells - 4, is_short=short)
+        return max(ANSWER_ROWS, len(lines))
+
+    def crumbs(self) -> list[str]:
+        """From the fleet."""
+        return ["Fleet", "Trials"]
+
+    def target(self) -> Target:
+        """The host of the chosen trial, where the workspace still has it."""
+        scene, chosen = self.specctl.scene, self.list.chosen
+        if chosen is None or chosen.host not in scene.hosts:
+            return Target(read_only=scene.read_only, trial=self.desk.standing(self.looked.trial))
+        state = scene.state.host(chosen.host)
+        standing = self.desk.standing(self.looked.trial)
+        guarded = scene.is_read_only(chosen.host)
+        return Target(chosen.host, state, worst(state), guarded, standing)
+
+    def on_mount(self) -> None:
+        """Show what is known, and read the ledger."""
+        self.specctl.work.list_trials()
+        self.set_interval(LOOK_AGAIN_S, self._look_again)
+
+    def _look_again(self) -> None:
+        """Others write into the ledger too."""
+        if self.is_current:
+            self.specctl.work.list_trials()
+
+    def changed(self) -> None:
+        """Something was read; the cursor stays on its trial."""
+        found = self.list.found
+        ids = [entry.id for entry in found]
+        if self.looked.trial in ids:
+            self.list.at = ids.index(self.looked.trial)
+        self._follow()
+        self.repaint()
+
+    def repaint(self) -> None:
+        """The list takes the rows it needs."""
+        self.specctl.work.follow_trial(self.looked.trial)
+        cells, rows = self.app.size
+        shape = (self.list.count(), self._answer_rows(cells, rows))
+        if shape != self._shape:
+            self._shape = shape
+            self.place()
+        super().repaint()
+
+    @on(Listed.Moved)
+    def follow_cursor(self, message: Listed.Moved) -> None:
+        """The other panels follow the list."""
+        if message.panel is self.list:
+            self._follow()
+        self.repaint()
+
+    def _follow(self) -> None:
+        """Read the chosen trial, unless it is known."""
+        chosen = self.list.chosen
+        trial = chosen.id if chosen is not None else ""
+        is_other, self.looked.trial = trial != self.looked.trial, trial
+        if trial and (is_other or trial not in self.desk.errors) and self.looked.sheet is None:
+            self.specctl.work.read_trial(trial)
+
+    # ---------------------------------------------------------------- keys
+
+    def do_row_open(self) -> None:
+        """The trial on its own screen."""
+        chosen = self.list.chosen
+        if chosen is not None:
+            self.specctl.work.open_trial(chosen.id)
+
+    @on(Panel.Opened)
+    def open_clicked(self) -> None:
+        """A double click opens."""
+        self.do_row_open()
+
+    def do_filter_open(self) -> None:
+        """Filter by host, profile, verdict or id."""
+
+        def edited(text: str) -> None:
+            self.list.narrow(text)
+            self._follow()
+
+        def answered(text: str | None) -> None:
+            if text is None:
+                edited("")
+            self.list.focus()
+
+        question = Question("/", edited, answered, "keeps it", lambda: f"{self.list.count()} match")
+        self.ask(question, self.list.terms)
+
+    def do_go_back(self) -> None:
+        """Clear the filter, then the zoom, then leave."""
+        if self.list.terms:
+            self.list.narrow("")
+            self.changed()
+        else:
+            super().do_go_back()
+
+    def do_copy_selection(self) -> None:
+        """Copy the verdict of the chosen trial."""
+        sheet = self.looked.sheet
+        if sheet is not None:
+            self.specctl.copy(verdict_text(sheet), "the verdict" if sheet.word else "how it stands")
+
+    def do_trial_start(self) -> None:
+        """The chosen trial's profile in a new trial, else any."""
+        sheet = self.looked.sheet
+        if sheet is None:
+            self.specctl.work.do_trial_start()
+        else:
+            self.specctl.work.plan_trial(sheet.plan.host, sheet.plan.profile)
+
+    def do_trial_resume(self) -> None:
+        """Go on with the chosen one."""
+        self.specctl.work.resume_trial(self.looked.trial)
+
+    def do_trial_stop(self) -> None:
+        """Interrupt the chosen one."""
+        self.specctl.work.ask_to_interrupt(self.looked.trial)
+
+    def do_trials_read(self) -> None:
+        """Read the ledger again."""
+        self.specctl.work.list_trials()
+        self.specctl.work.read_trial(self.looked.trial)

@@ -1,0 +1,104 @@
+"""The first run: how to come by a workspace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from specctl import __version__
+from specctl.tui.arrange import Place, Places, is_short
+from specctl.tui.editor import Editor
+from specctl.tui.panel import Panel
+from specctl.tui.render.chrome import hints
+from specctl.tui.render.lines import BLANK, Drawing, Line, spread
+from specctl.tui.render.welcome import draw_welcome
+from specctl.tui.screen import PanelScreen, bindings
+
+if TYPE_CHECKING:
+    from textual import events
+
+    from specctl.tui.scene import Scene
+
+WIDTH, HEIGHT = 88, 20
+
+
+class WelcomePanel(Panel):
+    """What there is to choose from."""
+
+    def __init__(self, folder: str) -> None:
+        super().__init__(id="welcome")
+        self.folder = folder
+        self.problems: list[str] = []
+
+    def draw(self, scene: Scene, cells: int, rows: int) -> Drawing:
+        """The choices, and what went wrong with the last one."""
+        del scene, rows
+        return draw_welcome(__version__, self.folder, self.folder, cells, self.problems)
+
+
+class WelcomeScreen(PanelScreen):
+    """No workspace was found."""
+
+    where = "welcome"
+    AUTO_FOCUS = "#welcome"
+    BINDINGS = bindings("welcome")
+
+    def __init__(self, folder: str) -> None:
+        super().__init__()
+        self.choices = WelcomePanel(folder)
+        self.path: Editor | None = None
+        self.prompt = self._bar
+
+    def panels(self) -> list[Panel]:
+        """The one panel."""
+        return [self.choices]
+
+    def places(self, cells: int, rows: int) -> Places:
+        """In the middle."""
+        if is_short(rows):
+            return {"welcome": Place(0, 1, cells, rows - 2)}
+        height = HEIGHT + len(self.choices.problems)
+        return {"welcome": Place((cells - WIDTH) // 2, (rows - height) // 2, WIDTH, height)}
+
+    def crumbs(self) -> list[str]:
+        """Nowhere yet."""
+        return ["Welcome"]
+
+    def _bar(self, cells: int) -> Line:
+        if self.path is not None:
+            right = [*hints([("enter", "opens it"), ("esc", "cancel")]), BLANK]
+            return spread([(" folder: ", "key"), *self.path.line()], right, cells)
+        return spread(
+            [BLANK, *hints([("i", "init"), ("o", "open"), ("q", "quit")])],
+            [("?", "key"), (" help ", "dim")],
+            cells,
+        )
+
+    def on_key(self, event: events.Key) -> None:
+        """The choices have their own letters; a path is typed over the footer."""
+        if self.path is not None:
+            event.stop()
+            event.prevent_default()
+            self._type(event)
+        elif event.key == "i":
+            self.specctl.open_folder(self.choices.folder, create=True)
+        elif event.key == "o":
+            self.path = Editor()
+        self.repaint()
+
+    def _type(self, event: events.Key) -> None:
+        if self.path is None:
+            return
+        if event.key == "escape":
+            self.path = None
+        elif event.key == "enter":
+            typed, self.path = self.path.text, None
+            if typed:
+                self.specctl.open_folder(typed, create=False)
+        else:
+            self.path = self.path.key(event.key, event.character) or self.path
+
+    def refused(self, words: str) -> None:
+        """Say why the last choice did not work."""
+        self.choices.problems = [words]
+        self.place()
+        self.repaint()

@@ -1,0 +1,47 @@
+"""How the screen is to look and what it may do, from flags and the environment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from specctl.domain.errors import UsageError
+from specctl.domain.nearest import nearest
+from specctl.tui.lab_guide import GUIDES
+from specctl.tui.themes import NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+THEME, GLYPHS, GUIDE = "SPECCTL_THEME", "SPECCTL_GLYPHS", "SPECCTL_GUIDE"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What does not change while the app runs, or only by a command."""
+
+    theme: str = "dark"
+    is_ascii: bool = False
+    read_only: bool = False
+    guide: str = ""
+    """The story whose next key a line names, e.g. `lab`; empty for none."""
+
+
+def read_settings(environ: Mapping[str, str], *, read_only: bool = False) -> Settings:
+    """Settings of an environment; `NO_COLOR` wins over any theme."""
+    name = environ.get(THEME, "") or "dark"
+    if name not in NAMES:
+        close = nearest(name, NAMES)
+        hint = f"nearest: {close}" if close else f"one of {' '.join(NAMES)}"
+        raise UsageError(f"{THEME}={name} names no theme", hint=hint)
+    if environ.get("NO_COLOR"):
+        name = "mono"
+    is_ascii = environ.get(GLYPHS) == "ascii" or environ.get("TERM") in {"linux", "vt100", "dumb"}
+    return Settings(name, is_ascii, read_only, _guide(environ))
+
+
+def _guide(environ: Mapping[str, str]) -> str:
+    name = environ.get(GUIDE, "")
+    if name not in GUIDES:
+        raise UsageError(f"{GUIDE}={name} names no guide", hint=f"known: {' '.join(GUIDES)}")
+    return name

@@ -1,0 +1,174 @@
+"""What the trial screens ask for: values and the protocol that fetches them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from specctl.domain.trial.narrowing import Narrowed, Pace, find_looks, find_pace
+from specctl.domain.trial.running import stand
+from specctl.domain.trial.summary import summarise
+from specctl.domain.trial.words import say_verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from specctl.domain.report.references import Published
+    from specctl.domain.runs import RunBrief
+    from specctl.domain.trial.running import Next, TrialBlock, TrialPlan
+    from specctl.domain.trial.summary import ConcurrencySummary, TrialSummary
+    from specctl.services.trial import TrialOutcome
+    from specctl.services.trial_plan import Proposal
+
+LAUNCHES = (3, 4, 6, 8, 12, 16)
+MARGINS = (0.01, 0.02, 0.03, 0.05, 0.1)
+PROMPTS = (4, 8, 16, 32, 64, None)
+CONCURRENCIES = (1, 2, 4, 8, 16, 32)
+OPEN_OUTCOMES = ("", "interrupted", "no verdict")
+
+
+@dataclass(frozen=True, slots=True)
+class TrialAsk:
+    """A trial as it is asked for."""
+
+    host: str
+    baseline: str
+    profile: str
+    workload: str
+    launches: int = 8
+    """Of each arm, at most."""
+
+    margin: float = 0.02
+    prompts: int | None = None
+    """The first so many of the workload; None for all of it."""
+
+    concurrency: int = 1
+    baselines: tuple[str, ...] = ()
+    """What `baseline` can be turned to."""
+
+    workloads: tuple[str, ...] = ()
+
+    def turned(self, setting: str, step: int) -> TrialAsk:
+        """With the next or the previous value of one setting, as far as there is one."""
+        values: dict[str, tuple[str | int | float | None, ...]] = {
+            "baseline": self.baselines,
+            "workload": self.workloads,
+            "launches": LAUNCHES,
+            "prompts": PROMPTS,
+            "margin": MARGINS,
+            "concurrency": CONCURRENCIES,
+        }
+        known, now = values[setting], getattr(self, setting)
+        if now not in known:
+            return self
+        at = min(max(0, known.index(now) + step), len(known) - 1)
+        changed: dict[str, Any] = {setting: known[at]}
+        return replace(self, **changed)
+
+
+@dataclass(frozen=True, slots=True)
+class TrialSheet:
+    """Everything one trial is, worked out from its plan and its launches."""
+
+    plan: TrialPlan
+    blocks: tuple[TrialBlock, ...]
+    summary: TrialSummary
+    looks: tuple[Narrowed, ...]
+    pace: Pace
+    next: Next | None
+    sentence: str
+    """The verdict, or how it stands."""
+
+    outcome: str = ""
+    """As the ledger has it."""
+
+    ended_s: float | None = None
+    conditions: tuple[tuple[str, str], ...] = ()
+    published: tuple[Published, ...] = ()
+
+    @property
+    def primary(self) -> ConcurrencySummary:
+        """The concurrency that the verdict is about."""
+        return self.summary.concurrencies[0]
+
+    @property
+    def word(self) -> str | None:
+        """The verdict; None while there is none."""
+        return self.primary.word or ("not enough evidence" if self.summary.ended else None)
+
+
+def make_sheet(
+    plan: TrialPlan,
+    blocks: Sequence[TrialBlock],
+    *,
+    outcome: str = "",
+    ended_s: float | None = None,
+    conditions: tuple[tuple[str, str], ...] = (),
+    published: tuple[Published, ...] = (),
+) -> TrialSheet:
+    """Work a trial out."""
+    standing = stand(plan, blocks)
+    return TrialSheet(
+        plan=plan,
+        blocks=tuple(blocks),
+        summary=summarise(plan, blocks),
+        looks=find_looks(plan, blocks),
+        pace=find_pace(plan, blocks, standing.next),
+        next=standing.next,
+        sentence=say_verdict(standing.verdicts[plan.concurrencies[0]], plan.design),
+        outcome=outcome,
+        ended_s=ended_s,
+        conditions=conditions,
+        published=published,
+    )
+
+
+class TrialServices(Protocol):
+    """Trials planned, run and looked at again; expected failures are `SpecctlError`."""
+
+    def ask_trial(self, host: str, profile: str) -> TrialAsk:
+        """What a trial of `profile` would be asked for as; its own baseline first."""
+
+    async def plan_trial(self, ask: TrialAsk) -> Proposal:
+        """What the trial would do."""
+
+    async def plan_resumption(self, trial: str) -> Proposal:
+        """How a trial of the ledger would go on."""
+
+    async def run_trial(self, proposal: Proposal) -> TrialOutcome:
+        """Carry it out, or on; cancelled, it restores what ran and keeps what is measured."""
+
+    async def list_trials(self) -> tuple[RunBrief, ...]:
+        """Trials of the ledger, the newest first."""
+
+    async def learn_trials(self) -> None:
+        """Work out what the newest trials say of the profiles of each host."""
+
+    async def read_trial(self, trial: str) -> TrialSheet:
+        """One trial of the ledger."""
+
+
+class TrialRun:
+    """A trial that was begun in this session."""
+
+    def __init__(self, proposal: Proposal, began_s: float) -> None:
+        self.proposal, self.began_s = proposal, began_s
+        self.outcome: TrialOutcome | None = None
+        self.failure = ""
+        self.is_over = False
+        self.is_stopping = False
+        """It was asked to end; what ran before is started again first."""
+
+        self.cancel: Callable[[], None] = lambda: None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the ledger does not keep: arguments that differ unasked, what became of the rest."""
+        if self.outcome is None:
+            return (self.failure,) if self.failure else ()
+        unasked = (
+            f"nobody asked for it: {one.profile} runs with {one.key} {one.arm}, the baseline "
+            f"with {one.base}"
+            for one in self.outcome.differences
+        )
+        return (*unasked, *self.outcome.restored)

@@ -1,0 +1,211 @@
+"""Trials on a real workspace, by the services that `specctl compare` and `specctl runs` use."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import closing, suppress
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from specctl.adapters.ledger import Ledger
+from specctl.adapters.paths import ledger_file
+from specctl.adapters.workloads import bundled_names, read_workload
+from specctl.domain.errors import InvalidFileError, UsageError
+from specctl.domain.report.references import Published, read_published
+from specctl.domain.runs import RunKind, brief
+from specctl.domain.trial.design import Design
+from specctl.domain.trial.summary import summarise
+from specctl.services.probing import Settings
+from specctl.services.runs import conditions
+from specctl.services.trial import read_trial, resumable, run_trial
+from specctl.services.trial_plan import plan_resumption, plan_trial
+from specctl.tui.services import Reference
+from specctl.tui.trials import TrialAsk, TrialSheet, make_sheet
+from specctl.tui.wired_reading import WorkspaceReading
+
+if TYPE_CHECKING:
+    from specctl.adapters.clock import Clock
+    from specctl.adapters.secrets import Secrets
+    from specctl.adapters.workspace import Workspace
+    from specctl.domain.profile import Profile
+    from specctl.domain.runs import RunBrief
+    from specctl.domain.state import Store
+    from specctl.domain.trial.running import TrialBlock
+    from specctl.services.trial import TrialOutcome
+    from specctl.services.trial_plan import Proposal
+
+WORKLOAD = "mixed"
+MOST_TRIALS = 200
+MOST_LEARNED = 30
+
+
+class WorkspaceTrials(WorkspaceReading):
+    """What the trial screens ask for."""
+
+    _clock: Clock
+
+    def __init__(self, workspace: Workspace, store: Store) -> None:
+        super().__init__(workspace, store)
+        self._learned: dict[tuple[str, str], Reference] = {}
+        """By host and profile: what its newest trial says of it."""
+
+    def _known_secrets(self) -> Secrets:
+        raise NotImplementedError
+
+    # ---------------------------------------------------------------- asking
+
+    def ask_trial(self, host: str, profile: str) -> TrialAsk:
+        """The profile against its own baseline, else against the first that has no draft."""
+        known = self._workspace.profiles()
+        chosen = known.get(profile)
+        if chosen is None:
+            raise UsageError(f"no profile {profile}", hint="P lists them.")
+        plain = sorted(name for name, p in known.items() if p.speculation is None)
+        others = sorted(name for name in known if name not in plain)
+        names = [name for name in (*plain, *others) if name != profile]
+        own = chosen.baseline if chosen.baseline in names else None
+        if not names:
+            raise UsageError(
+                f"nothing to compare {profile} with", hint="Write a profile without a draft."
+            )
+        same = [name for name in names if known[name].model == chosen.model]
+        workloads = bundled_names()
+        return TrialAsk(
+            host,
+            own or (same or names)[0],
+            profile,
+            WORKLOAD if WORKLOAD in workloads else workloads[0],
+            baselines=tuple(names),
+            workloads=workloads,
+        )
+
+    async def plan_trial(self, ask: TrialAsk) -> Proposal:
+        """What the trial would do."""
+        connection = await self._connection(ask.host)
+        workload = read_workload(ask.workload, root=self._workspace.root)
+        with closing(Ledger(ledger_file())) as ledger:
+            return await plan_trial(
+                connection,
+                self._arms(ask.host, ask.baseline, ask.profile),
+                [Settings(workload, concurrency=ask.concurrency, most_prompts=ask.prompts)],
+                Design(most_launches=ask.launches, margin=ask.margin),
+                find=lambda name: self._found(name, ask.host),
+                secrets=self._known_secrets(),
+                clock=self._clock,
+                ledger=ledger,
+                workload_source=ask.workload,
+            )
+
+    async def plan_resumption(self, trial: str) -> Proposal:
+        """How a trial of the ledger would go on."""
+        with closing(Ledger(ledger_file())) as ledger:
+            plan, _ = read_trial(ledger, trial)
+        workload = read_workload(plan.workload_source, root=self._workspace.root)
+        settings = [
+            Settings(workload, concurrency=concurrency, most_prompts=plan.prompts)
+            for concurrency in plan.concurrencies
+        ]
+        return await plan_resumption(
+            await self._connection(plan.host),
+            plan,
+            self._arms(plan.host, plan.baseline, plan.profile),
+            settings,
+            find=lambda name: self._found(name, plan.host),
+            secrets=self._known_secrets(),
+            clock=self._clock,
+        )
+
+    def _arms(self, host: str, baseline: str, profile: str) -> tuple[Profile, Profile]:
+        return self._workspace.profile(baseline, host), self._workspace.profile(profile, host)
+
+    def _found(self, name: str, host: str) -> Profile | None:
+        """The profile that a running server came from, as it is on the host."""
+        try:
+            return self._workspace.profile(name, host)
+        except (UsageError, InvalidFileError):
+            return None
+
+    async def run_trial(self, proposal: Proposal) -> TrialOutcome:
+        """Carry it out, or on where the ledger has launches of it already."""
+        plan = proposal.plan
+        connection = await self._connection(plan.host)
+        with closing(Ledger(ledger_file())) as ledger:
+            blocks: tuple[TrialBlock, ...] = ()
+            if ledger.has_run(plan.id):
+                _, blocks = read_trial(ledger, plan.id)
+                blocks = resumable(plan, blocks, self._clock.now())
+            outcome = await run_trial(
+                connection,
+                proposal,
+                secrets=self._known_secrets(),
+                store=self._store,
+                clock=self._clock,
+                ledger=ledger,
+                blocks=blocks,
+            )
+        await self.learn_trials()
+        return outcome
+
+    # ---------------------------------------------------------------- the ledger
+
+    async def learn_trials(self) -> None:
+        """Work out what the newest trials say, for the screens of the hosts."""
+        with suppress(UsageError):  # a ledger that cannot be used is told of where it is asked for
+            self._learned = await asyncio.to_thread(_learn)
+
+    def with_trial(self, reference: Reference, host: str, profile: str | None) -> Reference:
+        """The reference of this session's probes; where they give no break-even, a trial's."""
+        if reference.even is not None:
+            return reference
+        return self._learned.get((host, profile or ""), reference)
+
+    async def list_trials(self) -> tuple[RunBrief, ...]:
+        """Trials of the ledger, the newest first."""
+        return await asyncio.to_thread(_list)
+
+    async def read_trial(self, trial: str) -> TrialSheet:
+        """One trial, worked out from its samples."""
+        return await asyncio.to_thread(_read, trial)
+
+
+def _list() -> tuple[RunBrief, ...]:
+    with closing(Ledger(ledger_file())) as ledger:
+        return tuple(brief(run) for run in ledger.runs(kind=RunKind.TRIAL, most=MOST_TRIALS))
+
+
+def _learn() -> dict[tuple[str, str], Reference]:
+    found: dict[tuple[str, str], Reference] = {}
+    with closing(Ledger(ledger_file())) as ledger:
+        for run in ledger.runs(kind=RunKind.TRIAL, most=MOST_LEARNED):
+            key = (run.host, run.profiles[-1])
+            if key in found:
+                continue
+            with suppress(ValueError):  # not a trial as this version keeps them
+                one = summarise(*read_trial(ledger, run.id)).concurrencies[0]
+                if one.break_even is not None:
+                    rate = one.arms[0].tokens_per_s.mean
+                    source = f"trial {run.id} against {run.profiles[0]}"
+                    found[key] = Reference(rate, one.break_even.break_even, source)
+    return found
+
+
+def _read(trial: str) -> TrialSheet:
+    with closing(Ledger(ledger_file())) as ledger:
+        run = ledger.run(trial)
+        try:
+            plan, blocks = read_trial(ledger, run.id)
+        except ValueError as error:
+            raise UsageError(f"run {run.id} does not hold a trial: {error}") from error
+    return make_sheet(
+        plan,
+        blocks,
+        outcome=run.outcome,
+        ended_s=run.ended_s,
+        conditions=conditions(run),
+        published=_published(),
+    )
+
+
+def _published() -> tuple[Published, ...]:
+    text = resources.files("specctl").joinpath("reference/published.csv").read_text("utf-8")
+    return read_published(text.splitlines())

@@ -1,0 +1,46 @@
+"""A report opened in a real browser."""
+
+from __future__ import annotations
+
+import subprocess
+
+from tests.unit.domain.report.test_report import HOSTILE, page
+from tests.unit.domain.trial.runs import trial_blocks, trial_plan
+
+QUIET = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+
+
+def opened(folder, text):
+    """The page as the browser has it once its scripts, if any, have run."""
+    path = folder / "page.html"
+    path.write_text(text)
+    argv = ["chromium", *QUIET, f"--user-data-dir={folder}/profile", "--virtual-time-budget=2000",
+            "--dump-dom", path.as_uri()]  # fmt: skip
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=50, check=True)
+    return done.stdout
+
+
+def test_hostile_names_run_nothing(tmp_path):
+    names = dict.fromkeys(("baseline", "profile", "host", "workload", "id"), HOSTILE)
+    plan = trial_plan(3, **names)
+    blocks = trial_blocks(3, plan=plan, speedup=1.3)
+    shown = opened(tmp_path, page(plan, blocks, conditions=((HOSTILE, HOSTILE),)))
+    assert "<title>ran</title>" not in shown
+    assert "<script" not in shown
+    assert "<img" not in shown
+    assert "document.title" in shown
+
+
+def test_the_browser_would_have_run_it(tmp_path):
+    """Without escaping and policy such words do run: the test above can fail."""
+    script = HOSTILE[HOSTILE.index("<script>") : HOSTILE.index("<img")]
+    assert "<title>ran</title>" in opened(tmp_path, f"<html><body>{script}</body></html>")
+
+
+def test_the_plots_are_drawn(tmp_path):
+    shown = opened(tmp_path, page())
+    assert shown.count("<svg") == 5
+    assert "<circle" in shown

@@ -1,0 +1,475 @@
+"""init, show, check, schema and import: standard output, standard error and exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import click
+import pytest
+
+from specctl import __version__
+from specctl.adapters.workloads import bundled_names
+from tests.data import data_text
+from tests.schemas import assert_valid
+
+ROOT = Path(__file__).parents[2]
+BASE = """description = "One line"
+model = "org/model"
+
+[arguments]
+tp-size = 2
+json-model-override-args = { a = "b c" }
+api-key = "secret:serving"
+
+[env]
+NAME = "it's"
+
+[placement]
+gpus = [0, 1]
+"""
+
+
+def write(workspace, name, text):
+    (workspace / f"{name}.toml").write_text(text)
+
+
+def test_version(run):
+    for flag in ("--version", "-V"):
+        assert run(flag) == run("--read-only", flag)
+        assert run(flag).out == f"specctl {__version__}\n"
+        assert run(flag).err == ""
+
+
+def test_version_imports_neither_click_nor_a_front_end():
+    program = (
+        "import sys; from specctl.__main__ import main; main(['--version']); "
+        "print([m for m in sys.modules if m.split('.')[0] in ('click', 'pydantic', 'textual')"
+        " or m.startswith('specctl.cli')])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "[]", done.stderr
+
+
+def test_help_imports_no_command(run):
+    program = (
+        "import sys; from specctl.__main__ import main; main(['--help']); "
+        "print([m for m in sys.modules if m.split('.')[0] in ('pydantic', 'asyncssh', 'textual')])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "[]", done.stderr
+    shown = run("--help").out
+    assert "  init " in shown
+    assert "Write a commented workspace with examples." in shown
+
+
+def test_every_command_of_the_table_can_be_imported(run):
+    from specctl.cli.main import COMMANDS
+
+    for section in COMMANDS.values():
+        for name in section:
+            shown = run(name, "--help")
+            assert (shown.status, shown.err) == (0, ""), name
+            assert shown.out.startswith(f"Usage: specctl {name} ")
+
+
+def _subcommands(command, words):
+    yield words, command
+    for name, below in getattr(command, "commands", {}).items():
+        yield from _subcommands(below, f"{words} {name}")
+
+
+def test_every_command_has_an_example_that_fits_a_narrow_terminal(run):
+    """The help of `server HOST flush` and its like is reached with any server's name."""
+    from specctl.cli.main import COMMANDS, cli
+
+    for name in (name for section in COMMANDS.values() for name in section):
+        command = cli.get_command(click.Context(cli), name)
+        for words, _ in _subcommands(command, name):
+            asked = words.replace("server", "server gpu8", 1).split()
+            lines = run(*asked, "--help").out.splitlines()
+            assert any(line.split()[:2] == ["specctl", name] for line in lines[1:]), words
+            assert max(map(len, lines)) <= 80, words
+
+
+@pytest.mark.parametrize("command", ["probe", "compare"])
+def test_help_names_every_bundled_workload(run, command):
+    shown = " ".join(run(command, "--help").out.split())
+    assert f"{', '.join(bundled_names())}, or a JSONL file" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "err"),
+    [
+        ((), "the screen needs a terminal, and no command is given\nhint: specctl --help\n"),
+        (("shwo", "p"), "no command called shwo; nearest: show\nhint: specctl --help\n"),
+        (("show",), "missing argument 'PROFILE'\nhint: specctl show --help\n"),
+        (("show", "--zebra"), "no such option '--zebra'\nhint: specctl show --help\n"),
+        (("show", "nothing"), "no profile called nothing\nhint: profiles/ holds one file each\n"),
+        (("-C", "none", "check"), "none is not a directory\nhint: specctl init none\n"),
+        (("schema", "profil"), None),
+        (("import", "x", "none.sh"), None),
+    ],
+)
+def test_usage_errors_are_one_sentence_a_hint_and_status_2(run, arguments, err):
+    ran = run(*arguments)
+    assert ran.status == 2
+    assert ran.out == ""
+    assert ran.err.startswith("specctl: error: ")
+    if err is not None:
+        assert ran.err == f"specctl: error: {err}"
+
+
+def test_no_workspace(run, home):
+    ran = run("check", inside=home)
+    assert ran.status == 2
+    assert "no workspace here" in ran.err
+    assert "specctl init" in ran.err.split("hint: ")[1]
+
+
+def test_init_writes_a_workspace_that_passes_its_own_check(run, tmp_path):
+    new = tmp_path / "new"
+    ran = run("init", str(new))
+    assert ran.status == 0
+    written = ran.out.splitlines()
+    assert f"{new}/remotes/example-8gpu.toml" in written
+    assert f"{new}/schema/profile.json" in written
+    assert not [name for name in written if "tiny" in name or "cpu.toml" in name]
+    assert all(os.path.exists(name) for name in written)
+    checked = run("check", inside=new)
+    assert checked.status == 0, checked.out
+    assert checked.err.startswith("specctl: no errors, no warnings")
+
+
+def test_init_writes_over_nothing(run, workspace):
+    write(workspace, "remotes/local", "# mine\n")
+    ran = run("init")
+    assert ran.status == 2
+    assert ran.out == ""
+    assert ran.err.startswith("specctl: error: remotes/local.toml exists already: nothing was")
+    assert sorted(os.listdir(workspace)) == ["profiles", "remotes"]
+    assert os.listdir(workspace / "profiles") == []
+
+
+SHOWN_COMMAND = """
+NAME='it'"'"'s' \\
+HF_HOME=/hf \\
+CUDA_VISIBLE_DEVICES=0,1 \\
+CUDA_DEVICE_ORDER=PCI_BUS_ID \\
+'/opt/py thon' -m sglang.launch_server \\
+  --model-path org/model \\
+  --tp-size 2 \\
+  --json-model-override-args '{"a":"b c"}' \\
+  --speculative-algorithm NGRAM \\
+  --port 31000
+# argument:api-key: secret serving (not in ~/.config/specctl/secrets.toml)
+"""
+
+
+def test_show(run, workspace):
+    write(workspace, "profiles/base", BASE)
+    write(workspace, "remotes/far", 'ssh = "far"\npython = "/opt/py thon"\nhf_home = "/hf"')
+    write(
+        workspace,
+        "profiles/fast",
+        'extends = "base"\n[speculation]\nalgorithm = "NGRAM"\n[on.far.placement]\nport = 31000\n',
+    )
+    ran = run("show", "fast", "--on", "far")
+    assert ran.err == ""
+    assert ran.status == 0
+    lines = [line.split() for line in ran.out.split("\n\n")[1].splitlines()]
+    assert [(line[0], line[-1]) for line in lines] == [
+        ("model", "profiles/base.toml:2"),
+        ("arguments.tp-size", "profiles/base.toml:5"),
+        ("arguments.json-model-override-args", "profiles/base.toml:6"),
+        ("arguments.api-key", "profiles/base.toml:7"),
+        ("speculation.algorithm", "profiles/fast.toml:3"),
+        ("env.NAME", "profiles/base.toml:10"),
+        ("placement.gpus", "profiles/base.toml:13"),
+        ("placement.port", "profiles/fast.toml:5"),
+        ("ready_timeout_s", "default"),
+    ]
+    first = f'{"model":<{len("arguments.json-model-override-args")}}  "org/model"       profiles/'
+    assert ran.out.startswith(f"fast on far\n\n{first}"), "columns as wide as what is in them"
+    assert ran.out.endswith(SHOWN_COMMAND)
+
+
+def test_show_as_json(run, workspace):
+    write(workspace, "profiles/base", BASE)
+    shown = json.loads(run("show", "base", "--json").out)
+    assert_valid(shown)
+    assert shown["schema"] == "specctl/show/1"
+    assert (shown["profile"], shown["host"]) == ("base", None)
+    assert shown["argv"][:5] == [
+        "python3",
+        "-m",
+        "sglang.launch_server",
+        "--model-path",
+        "org/model",
+    ]
+    assert shown["values"][1] == {
+        "key": "arguments.tp-size", "value": 2, "origin": "profiles/base.toml:5",
+    }  # fmt: skip
+    assert shown["environment"] == {
+        "NAME": "it's",
+        "CUDA_VISIBLE_DEVICES": "0,1",
+        "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
+    }
+    assert list(shown["secrets"]) == ["argument:api-key"]
+
+
+def test_show_never_shows_a_secret(run, workspace, home):
+    write(workspace, "profiles/base", BASE)
+    folder = home / ".config/specctl"
+    folder.mkdir(parents=True)
+    (folder / "secrets.toml").write_text('serving = { env = "KEY" }')
+    (folder / "secrets.toml").chmod(0o600)
+    for arguments in (("show", "base"), ("show", "base", "--json")):
+        ran = run(*arguments, KEY="hush-hush")
+        assert "secret serving (variable KEY)" in ran.out
+        assert "hush-hush" not in ran.out + ran.err
+
+
+SPELLED_OUT = """model = "m"
+[arguments]
+api-key = "hush-hush"
+[env]
+MY_PASSWORD = "hush-hush"
+NOTE = "hf_hushhushhushhushhush"
+"""
+
+
+@pytest.mark.parametrize("extra", [(), ("--json",)])
+@pytest.mark.parametrize(
+    ("arguments", "status"), [(("show", "a"), 0), (("start", "here", "a", "--dry-run"), 1)]
+)
+def test_a_secret_that_a_profile_spells_out_is_not_printed(
+    run, workspace, arguments, status, extra
+):
+    write(workspace, "profiles/a", SPELLED_OUT)
+    python, state_dir = json.dumps(sys.executable), json.dumps(str(workspace / "state"))
+    write(
+        workspace,
+        "remotes/here",
+        f'transport = "local"\npython = {python}\nstate_dir = {state_dir}\n',
+    )
+    ran = run(*arguments, *extra)
+    assert ran.status == status, ran.err
+    assert "MY_PASSWORD" in ran.out
+    assert "hush" not in ran.out + ran.err
+
+
+def test_check_in_every_format(run, workspace):
+    write(workspace, "profiles/a", 'model = "m"\n[speculation]\nalgorithm = "NGRAM"\nnum_step = 3')
+    write(workspace, "profiles/b", 'model = "m"\nzebra = 1\n[arguments]\nfrobnicate = "100%"')
+    text = run("check")
+    assert text.status == 2
+    assert text.out == (
+        "profiles/a.toml\n"
+        "   4  error    speculation.num_step: SGLang spells its flags in lower case with dashes\n"
+        "               → nearest: num-steps\n"
+        "\n"
+        "profiles/b.toml\n"
+        "   2  error    zebra: no key zebra in a profile file\n"
+        "   4  warning  arguments.frobnicate: SGLang 0.5.23 has no such flag\n"
+    )
+    assert text.err == (
+        "specctl: 2 errors, 1 warning, against SGLang 0.5.23, the newest one known; "
+        "--on HOST asks a host's own\n"
+    )
+    as_json = json.loads(run("check", "--format", "json").out)
+    assert_valid(as_json)
+    assert (as_json["schema"], as_json["errors"], as_json["warnings"]) == ("specctl/check/1", 2, 1)
+    assert as_json["problems"][0] == {
+        "level": "error", "file": "profiles/a.toml", "line": 4, "key": "speculation.num_step",
+        "message": "SGLang spells its flags in lower case with dashes", "nearest": "num-steps",
+        "fix": "", "rule": "file", "versions": "", "source": None, "profile": None,
+    }  # fmt: skip
+    assert run("check", "--format", "github").out.splitlines()[0] == (
+        "::error file=profiles/a.toml,line=4,title=speculation.num_step::"
+        "SGLang spells its flags in lower case with dashes. Nearest: num-steps"
+    )
+
+
+def test_check_says_what_the_server_would_make_of_a_profile(run, workspace):
+    write(workspace, "profiles/base", 'model = "m"\n[arguments]\nenable-mixed-chunk = true\n')
+    text = 'extends = "base"\n[speculation]\nalgorithm = "NGRAM"\neagle-topk = 4\n'
+    write(workspace, "profiles/a", text)
+    ran = run("check", "a")
+    assert ran.status == 1
+    assert [line for line in ran.out.splitlines() if "rewrite" in line] == [
+        "   4  rewrite  speculation.eagle-topk: "
+        "the server will change 4 to ngram-max-bfs-breadth: 10",
+        "   3  rewrite  arguments.enable-mixed-chunk: the server will turn it off for NGRAM (a)",
+    ]
+    github = run("check", "a", "--format", "github").out.splitlines()
+    assert [line.partition(" ")[0] for line in github].count("::warning") == 2
+    as_json = json.loads(run("check", "a", "--format", "json").out)
+    assert_valid(as_json)
+    assert (as_json["rewrites"], as_json["build"]["is_assumed"]) == (2, True)
+
+
+def test_check_takes_one_build(run, workspace):
+    ran = run("check", "--on", "gpu", "--tree", str(workspace))
+    assert ran.status == 2
+    assert "--on and --tree name two builds" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ('model = "m"', 0),
+        ('model = "m"\n[arguments]\nfrobnicate = 1', 1),
+        ('model = "m"\n[arguments]\nnnodes = 2', 2),
+        ('model = "hf_abcdefghijklmnopqrstuvwxyz"', 2),
+    ],
+)
+def test_check_has_three_statuses(run, workspace, text, status):
+    write(workspace, "profiles/a", text)
+    write(workspace, "profiles/other", "broken =")
+    assert run("check", "a").status == status
+    assert run("check").status == 2
+
+
+def test_a_broken_file_is_refused_with_all_its_problems(run, workspace):
+    write(workspace, "profiles/a", "modle = 1\n[placement]\nport = 0\n")
+    ran = run("show", "a")
+    assert ran.status == 2
+    assert ran.err == (
+        "specctl: error: 2 problems\n"
+        "  profiles/a.toml:1  modle: no key modle in a profile file. Nearest: model\n"
+        "  profiles/a.toml:3  placement.port: must be at least 1, not 0\n"
+        "hint: specctl check a\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["profile", "remote", "status"])
+def test_schema(run, name):
+    assert json.loads(run("schema", name).out)["$id"] == f"urn:specctl:{name}:1"
+
+
+def test_schema_without_a_name_lists_them(run):
+    ran = run("schema")
+    assert (ran.status, ran.err) == (0, "")
+    names = [line.split()[0] for line in ran.out.splitlines()]
+    assert names[0] == "NAME"
+    assert {f"{name}.json" for name in names[1:]} == set(os.listdir(ROOT / "schema"))
+    assert "event" in names
+
+
+def test_import_of_a_script(run, workspace):
+    ran = run("import", "new", "-", given=data_text("launch/docker-run-quoted-gpus.txt"))
+    assert ran.status == 0
+    assert ran.out == "profiles/new.toml\n"
+    assert (
+        "specctl: warning: the variable HF_TOKEN holds a secret: not written, named "
+        "secret:hf-token instead\n"
+    ) in ran.err
+    text = (workspace / "profiles/new.toml").read_text()
+    assert "# container image lmsysorg/sglang:v0.5.6\n" in text
+    assert tomllib.loads(text)["speculation"]["algorithm"] == "NEXTN"
+    assert run("check", "new").status == 0
+    again = run("import", "new", "-", given="sglang serve m")
+    assert again.status == 2
+    assert "profiles/new.toml exists already" in again.err
+    assert (workspace / "profiles/new.toml").read_text() == text
+
+
+def test_e06_import_shows_where_a_quote_is_open(run, workspace):
+    script = workspace / "start.sh"
+    script.write_text("sglang serve m \\\r\n --chat-template '/models/my template.jinja\r\n")
+    ran = run("import", "new", "start.sh")
+    assert ran.status == 2
+    assert ran.err.startswith(
+        "specctl: error: line 2, column 18: ' is never closed: '/models/my template.jinja\n"
+    )
+    assert not (workspace / "profiles/new.toml").exists()
+
+
+def test_import_says_no_secret_and_writes_none(run, workspace):
+    ran = run("import", "new", "-", given="A_TOKEN=hush-hush sglang serve m --api-key hush-hush")
+    assert ran.status == 0
+    assert "hush-hush" not in ran.out + ran.err + (workspace / "profiles/new.toml").read_text()
+    assert 'api-key = "secret:api-key"' in (workspace / "profiles/new.toml").read_text()
+
+
+def test_an_error_is_free_of_control_characters(run, workspace):
+    ran = run("show", "\x1b[31mred\x07")
+    assert ran.status == 2
+    assert "\x1b" not in ran.err
+    assert "no profile called red" in ran.err
+
+
+def test_no_colour_in_a_pipe(run, workspace):
+    write(workspace, "profiles/a", "x = 1")
+    assert "\x1b" not in run("check", TERM="xterm").out
+
+
+@pytest.mark.parametrize(("variables", "has_colour"), [({}, True), ({"NO_COLOR": "1"}, False)])
+def test_colour_in_a_terminal(workspace, home, variables, has_colour):
+    write(workspace, "profiles/a", "x = 1")
+    leader, follower = pty.openpty()
+    environment = {**os.environ, "HOME": str(home), "TERM": "xterm", **variables}
+    environment.pop("NO_COLOR" if not variables else "", None)
+    environment["PYTHONPATH"] = os.pathsep.join(p for p in sys.path if p)
+    subprocess.run(
+        [sys.executable, "-m", "specctl", "check"],
+        cwd=workspace, env=environment, stdout=follower, stderr=subprocess.DEVNULL, check=False,
+    )  # fmt: skip
+    os.close(follower)
+    shown = os.read(leader, 10_000)
+    os.close(leader)
+    assert (b"\x1b[31merror  \x1b[0m" in shown) is has_colour
+
+
+def test_a_reader_that_leaves_is_no_error(workspace, home):
+    environment = {**os.environ, "HOME": str(home)}
+    environment["PYTHONPATH"] = os.pathsep.join(p for p in sys.path if p)
+    line = f"{sys.executable} -m specctl schema profile | head -n 1; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(
+        ["bash", "-c", line], cwd=workspace, env=environment, capture_output=True, text=True
+    )
+    assert done.stdout == "{\n0\n"
+    assert done.stderr == ""
+
+
+TREE_TEXT = """
+class ServerArgs:
+    @staticmethod
+    def add_cli_args(parser):
+        parser.add_argument("--model-path", type=str)
+        parser.add_argument("--port", type=int)
+        parser.add_argument("--page-size", type=int)
+"""
+
+
+@pytest.fixture
+def package(tmp_path):
+    folder = tmp_path / "clone" / "python" / "sglang"
+    (folder / "srt").mkdir(parents=True)
+    (folder / "__init__.py").touch()
+    (folder / "version.py").write_text('__version__ = "0.4.1"\n')
+    (folder / "srt/server_args.py").write_text(TREE_TEXT)
+    return folder
+
+
+def test_check_against_a_tree_of_this_machine(run, workspace, package):
+    text = 'model = "m"\n[arguments]\npage-size = "many"\n[speculation]\nalgorithm = "EAGLE"\n'
+    write(workspace, "profiles/a", text)
+    ran = run("check", "a", "--tree", str(package))
+    assert ran.status == 2
+    assert "   3  error    arguments.page-size: 'many' is not a whole number" in ran.out
+    assert "srt/server_args.py:7" in ran.out
+    assert "SGLang 0.4.1 has no --speculative-algorithm" in ran.out
+    assert ran.err.strip().endswith(f"against SGLang 0.4.1 at {package}")
+    as_json = json.loads(run("check", "a", "--tree", str(package), "--format", "json").out)
+    assert_valid(as_json)
+    assert as_json["build"]["path"] == str(package)
+    assert {p["rule"]: p["source"] for p in as_json["problems"]}["value-of-wrong-kind"] == {
+        "file": "srt/server_args.py", "line": 7, "says": "",
+    }  # fmt: skip

@@ -1,0 +1,43 @@
+"""What holds for every test: nothing is skipped in CI, and no property fails for being slow."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from _pytest.terminal import TerminalReporter
+
+settings.register_profile(
+    "shared-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("shared-machine")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest first on every worker: each takes its share of the list, and of their modules."""
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    long: dict[str, list[pytest.Item]] = {}
+    short: list[pytest.Item] = []
+    for item in items:
+        path = item.path.as_posix()
+        (long.setdefault(path, []) if "tests/lab/" in path else short).append(item)
+    modules, share = list(long.values()), -(-len(short) // workers)
+    ordered: list[pytest.Item] = []
+    for n in range(workers):
+        for module in modules[n::workers]:
+            ordered += module
+        ordered += short[n * share : (n + 1) * share]
+    items[:] = ordered
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A test that was skipped in CI did not run where it had to."""
+    reporter: TerminalReporter | None = session.config.pluginmanager.get_plugin("terminalreporter")
+    if os.environ.get("CI") and reporter is not None and reporter.stats.get("skipped"):
+        reporter.write_line("skipped in CI: that counts as a failure", red=True)
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED

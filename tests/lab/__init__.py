@@ -1,0 +1,1 @@
+"""The lab, through the same ssh, agent and services as any host."""

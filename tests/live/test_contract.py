@@ -1,0 +1,134 @@
+"""The questions that the stand-in is asked, put to real SGLang: one launch for all of them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.contract.questions import ARGUMENTS, NGRAM, QUESTIONS, Question
+from tests.contract.shapes import differences, line_shape
+from tests.contract.standin import StandIn, lay_host, lay_python
+from tests.contract.story import STORY
+from tests.contract.subject import Ended, Reply, request
+from tests.live.conftest import ENVIRONMENT, MODELS, PYTHON, ROOT
+from tests.ssh.sshd import free_port
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+pytestmark = [pytest.mark.live, pytest.mark.timeout(240)]
+VERSION = "0.5.23"
+ANSWERS: dict[str, Any] = json.loads((ROOT / f"tests/data/contract/{VERSION}.json").read_text())
+COMMAND = ("-m", "sglang.launch_server")
+READY_S = 150
+END_S = 60
+
+
+class RealServer:
+    """Real SGLang on this machine's CPU, as a subject."""
+
+    version = VERSION
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        self.port, self._log = free_port(), folder / "server.log"
+        argv = [str(PYTHON), *COMMAND, *arguments, "--port", str(self.port)]
+        with self._log.open("wb") as log:
+            self.process = subprocess.Popen(
+                argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            )
+
+    def wait(self) -> None:
+        """Until it is ready, asking as a caller does who cannot see the log."""
+        deadline = time.monotonic() + READY_S
+        while time.monotonic() < deadline:
+            with contextlib.suppress(OSError):
+                if self.ask("GET", "/health").status == 200 and "ready to roll" in self.log():
+                    return
+            assert self.process.poll() is None, self.log()[-4000:]
+            time.sleep(0.1)
+        pytest.fail(f"not ready within {READY_S} s:\n{self.log()[-4000:]}")
+
+    def ask(self, method: str, path: str, body: Any = None, *, key: str | None = None) -> Reply:
+        return request(self.port, method, path, body, key=key)
+
+    def log(self) -> str:
+        return self._log.read_text(errors="replace")
+
+    def try_start(self, *arguments: str) -> Ended:
+        return run_out((PYTHON, *COMMAND), arguments, "")
+
+    def end(self) -> None:
+        """Whatever is left of it."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealServer]:
+    if not ENVIRONMENT.is_dir():
+        pytest.fail("real SGLang is not built: run `make sglang-cpu`")
+    model = ("--model-path", str(MODELS / "target"))
+    made = RealServer(tmp_path_factory.mktemp("contract"), *model, *ARGUMENTS, *NGRAM)
+    try:
+        made.wait()
+        yield made
+    finally:
+        made.end()
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=str)
+def test_real_sglang_answers_as_the_stand_in_is_held_to(server: RealServer, question: Question):
+    assert differences(ANSWERS[question.name], question.put(server)) == []
+
+
+def test_sigterm_ends_it_with_status_0(server: RealServer):
+    """After every question: the launch is used up."""
+    server.process.send_signal(signal.SIGTERM)
+    assert server.process.wait(timeout=END_S) == 0
+
+
+MISTAKES = {
+    "no such flag": ("--model-path", "MODEL", "--speculative-num-stepz", "3"),
+    "no such algorithm": ("--model-path", "MODEL", "--speculative-algorithm", "EAGLE9"),
+    "no such choice": ("--model-path", "MODEL", "--attention-backend", "none"),
+    "no number": ("--model-path", "MODEL", "--port", "high"),
+    "no model named": ("--port", "31000"),
+    "no such model": ("--model-path", "/nowhere/model", "--device", "cpu"),
+}
+"""Command lines that end before anything is launched."""
+
+
+@pytest.fixture(scope="module")
+def stand_in(tmp_path_factory: pytest.TempPathFactory) -> StandIn:
+    folder = tmp_path_factory.mktemp("stand-in")
+    return StandIn(VERSION, lay_python(folder / "venv", VERSION), lay_host(folder / "host", STORY))
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_ends_real_sglang_and_the_stand_in_alike(mistake: str, stand_in: StandIn):
+    words = MISTAKES[mistake]
+    real = run_out((PYTHON, *COMMAND), words, str(MODELS / "target"))
+    lab = {"SPECCTL_LAB_HOST": str(stand_in.host.folder), "HOME": str(stand_in.host.home)}
+    ended = run_out((stand_in.python, *COMMAND), words, stand_in.model, **lab)
+    assert ended.status == real.status
+    assert line_shape(ended.last_line) == line_shape(real.last_line)
+
+
+def run_out(command: Sequence[str | Path], words: Sequence[str], model: str, **more: str) -> Ended:
+    """A start that ends by itself."""
+    done = subprocess.run(
+        [*command, *(word.replace("MODEL", model) for word in words)],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        check=False, timeout=120, env={**os.environ, "COLUMNS": "80", **more},
+    )  # fmt: skip
+    status = done.returncode if done.returncode >= 0 else 128 - done.returncode
+    return Ended(status, done.stdout)

@@ -1,0 +1,118 @@
+"""From the store to the screen: coalesced, paced, and painted only where it differs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from specctl.domain.events import HostSampled, LogRead, ServerSampled
+from specctl.domain.state import State, Store
+from specctl.tui.bridge import FRAME_S, Pace, StateChanged, listen
+from specctl.tui.panel import Painted
+from specctl.tui.scene import LINE_CHARACTERS, LOG_LINES, Recent
+from tests.tui import parts, story
+from tests.tui.driving import running
+from tests.tui.fakes import DemoApp
+
+if TYPE_CHECKING:
+    from textual.geometry import Region
+
+
+def test_a_newer_state_replaces_one_that_waits() -> None:
+    assert StateChanged(State()).can_replace(StateChanged(State()))
+
+
+def test_every_event_is_recorded_even_when_its_frame_is_dropped() -> None:
+    store, recent = Store(), Recent()
+    posted: list[object] = []
+    stop = listen(store, recent, posted.append)
+    for event in story.pro6k_01():
+        store.apply(event)
+    count = len(posted)
+    stop()
+    store.apply(story.pro6k_01()[0])
+
+    assert count == len(story.pro6k_01()) == len(posted)
+    assert list(recent.logs["pro6k-01", "7c1e"]) == list(parts.LOG)
+
+
+def test_logs_are_bounded() -> None:
+    recent = Recent()
+    lines = tuple(f"{i} {'x' * 5000}" for i in range(LOG_LINES + 10))
+    recent.record(LogRead("h", 0.0, "s", lines))
+
+    assert len(recent.logs["h", "s"]) == LOG_LINES
+    assert max(map(len, recent.logs["h", "s"])) == LINE_CHARACTERS
+    assert recent.log_counts["h", "s"] == LOG_LINES + 10
+
+
+def test_the_pace_is_five_frames_a_second() -> None:
+    now_s = 100.0
+    pace = Pace(lambda: now_s)
+    assert pace.wait_s() == 0
+    pace.painted()
+    now_s += 0.05
+    assert pace.wait_s() == pytest.approx(FRAME_S - 0.05)
+    now_s += 0.2
+    assert pace.wait_s() == 0
+
+
+async def test_a_burst_of_events_is_painted_at_most_five_times_a_second(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = DemoApp(story.fleet())
+    painted: list[int] = []
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.pause()
+        repaint = app.repaint
+
+        def counted() -> None:
+            painted.append(1)
+            repaint()
+
+        monkeypatch.setattr(app, "repaint", counted)
+        sample = parts.host_sample(parts.pro6k_gpus())
+        for i in range(200):
+            app.store.apply(HostSampled("pro6k-01", parts.NOW_S + i / 100, sample))
+        await pilot.pause()
+        assert len(painted) <= 2
+
+
+async def test_only_lines_that_differ_are_painted(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = DemoApp(story.pro6k_01())
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.pause()
+        await pilot.press("enter")
+        await pilot.pause()
+        asked: dict[str, tuple[Region, ...]] = {}
+
+        def refresh(self: Painted, *regions: Region, **more: Any) -> Painted:
+            del more
+            asked[self.id or type(self).__name__] = regions
+            return self
+
+        monkeypatch.setattr(Painted, "refresh", refresh)
+        app.repaint()
+        assert asked == {}
+        app.store.apply(ServerSampled("pro6k-01", parts.NOW_S, "7c1e", parts.server_sample(53.0)))
+        app.repaint()
+        assert 1 <= len(asked["throughput"]) <= 5
+        assert "gpus" not in asked
+
+
+async def test_what_lies_behind_a_dialog_is_painted_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with running(story.pro6k_01(), "enter", "s") as (app, _, _):
+        assert app.screen.is_modal
+        app.repaint()
+        painted: list[str] = []
+
+        def refresh(self: Painted, *regions: Region, **more: Any) -> Painted:
+            del regions, more
+            painted.append(self.id or "")
+            return self
+
+        monkeypatch.setattr(Painted, "refresh", refresh)
+        app.store.apply(ServerSampled("pro6k-01", parts.NOW_S, "7c1e", parts.server_sample(53.0)))
+        app.repaint()
+        assert "throughput" in painted

@@ -1,0 +1,137 @@
+"""Trials on a real workspace: planned on this machine, and read from a real ledger."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from specctl.adapters.ledger import Ledger
+from specctl.domain.errors import UsageError
+from specctl.domain.runs import Provenance, Run, RunKind
+from specctl.domain.state import Store
+from specctl.domain.trial.trial_json import block_json, plan_json
+from specctl.tui import wired_trials
+from specctl.tui.services import Reference
+from specctl.tui.wiring import open_services
+from tests.tui import trials
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from specctl.tui.trials import TrialSheet
+    from specctl.tui.wiring import WorkspaceServices
+
+NGRAM = '[speculation]\nalgorithm = "NGRAM"\n'
+PROFILES = {
+    "plain": 'model = "models/tiny"\n',
+    "other-plain": 'model = "models/big"\n',
+    "draft": f'model = "models/tiny"\nbaseline = "other-plain"\n{NGRAM}',
+    "orphan": f'model = "models/tiny"\n{NGRAM}',
+}
+
+
+@pytest.fixture
+async def services(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[WorkspaceServices]:
+    (tmp_path / "remotes").mkdir()
+    (tmp_path / "profiles").mkdir()
+    here = f'transport = "local"\nstate_dir = "{tmp_path / "state"}"\n'
+    (tmp_path / "remotes" / "here.toml").write_text(here)
+    for name, text in PROFILES.items():
+        (tmp_path / "profiles" / f"{name}.toml").write_text(text)
+    monkeypatch.setattr(wired_trials, "ledger_file", lambda: tmp_path / "ledger.db")
+    opened = await open_services(tmp_path, Store(), read_only=False)
+    yield opened
+    await opened._fleet.close()
+
+
+def keep(path: Path, sheet: TrialSheet) -> None:
+    ledger = Ledger(path)
+    provenance = Provenance("0.1.0", "kim@desk", sheet.plan.host, gpus=("RTX PRO 6000",) * 8)
+    ledger.add(
+        Run(
+            sheet.plan.id, RunKind.TRIAL, sheet.plan.host,
+            (sheet.plan.baseline, sheet.plan.profile), sheet.blocks[0].began_s, sheet.ended_s,
+            sheet.outcome, provenance, plan_json(sheet.plan),
+        )
+    )  # fmt: skip
+    for block in sheet.blocks:
+        ledger.add_block(sheet.plan.id, block_json(block))
+    ledger.close()
+
+
+async def test_a_trial_of_the_ledger_says_what_it_said(
+    services: WorkspaceServices, tmp_path: Path
+) -> None:
+    sheet = trials.decided()
+    keep(tmp_path / "ledger.db", sheet)
+
+    found = await services.list_trials()
+    read = await services.read_trial(found[0].id)
+
+    assert found[0].outcome == "slower"
+    assert read.word == "slower"
+    assert read.sentence == sheet.sentence
+    assert read.looks == sheet.looks
+    assert ("GPUs", "8x RTX PRO 6000") in read.conditions
+    assert len(read.published) > 10
+
+
+async def test_the_newest_trial_gives_the_break_even_of_a_host(
+    services: WorkspaceServices, tmp_path: Path
+) -> None:
+    keep(tmp_path / "ledger.db", trials.decided())
+    keep(tmp_path / "ledger.db", trials.cut_off())
+    own = Reference(50.0, 1.2, "probe of plain")
+
+    await services.learn_trials()
+
+    found = services.with_trial(Reference(), "pro6k-01", trials.EAGLE)
+    assert found.even == pytest.approx(1.69, abs=0.01)
+    assert found.tokens_per_s == pytest.approx(55.3, abs=0.5)
+    assert "trial 37aabb01 against kimi-k2.5-baseline" in found.source
+    assert services.with_trial(Reference(), "elsewhere", trials.EAGLE) == Reference()
+    assert services.with_trial(own, "pro6k-01", trials.EAGLE) is own
+
+
+async def test_a_trial_that_is_not_there_is_an_error_of_words(
+    services: WorkspaceServices,
+) -> None:
+    with pytest.raises(UsageError, match="no run 12341234"):
+        await services.read_trial("12341234")
+
+
+def test_the_profiles_own_baseline_goes_first_then_one_of_the_same_model(
+    services: WorkspaceServices,
+) -> None:
+    assert services.ask_trial("here", "draft").baseline == "other-plain"
+    assert services.ask_trial("here", "orphan").baseline == "plain"
+    assert "draft" in services.ask_trial("here", "orphan").baselines
+    assert "warm-up" not in services.ask_trial("here", "draft").workloads
+
+
+async def test_a_plan_is_made_by_the_service_of_the_command(services: WorkspaceServices) -> None:
+    ask = replace(services.ask_trial("here", "draft"), launches=4, margin=0.05, workload="code")
+
+    proposal = await services.plan_trial(ask)
+
+    assert proposal.plan.design.most_launches == 4
+    assert proposal.plan.design.margin == 0.05
+    assert proposal.plan.workload == "code"
+    assert (proposal.plan.baseline, proposal.plan.profile) == ("other-plain", "draft")
+    assert any("AB BA BA AB" in words for words in proposal.words)
+
+
+async def test_a_trial_whose_profile_changed_does_not_go_on(
+    services: WorkspaceServices, tmp_path: Path
+) -> None:
+    sheet = trials.cut_off()
+    plan = replace(sheet.plan, host="here", baseline="plain", profile="draft")
+    keep(tmp_path / "ledger.db", replace(sheet, plan=plan))
+
+    with pytest.raises(UsageError, match="plain has changed since trial"):
+        await services.plan_resumption(plan.id)

@@ -1,0 +1,76 @@
+"""Trials answered from the story; a run waits at a gate and can be cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from specctl.domain.errors import UsageError
+from tests.tui import trials
+
+if TYPE_CHECKING:
+    from specctl.domain.runs import RunBrief
+    from specctl.services.trial import TrialOutcome
+    from specctl.services.trial_plan import Proposal
+    from specctl.tui.trials import TrialAsk, TrialSheet
+
+
+class FakeTrials:
+    """What the screens ask of trials."""
+
+    def __init__(self) -> None:
+        self.sheets_of_trials = [trials.decided(), trials.cut_off(), trials.simulated()]
+        self.proposal = trials.proposal()
+        self.calls_to_learn = 0
+        self.asked_trials: list[TrialAsk] = []
+        self.trial_gate = asyncio.Event()
+        self.trial_outcome: TrialOutcome | None = None
+        self.restores = asyncio.Event()
+        self.restores.set()
+
+    def _asked(self, *call: object) -> None:
+        raise NotImplementedError
+
+    def ask_trial(self, host: str, profile: str) -> TrialAsk:
+        self._asked("ask_trial", host, profile)
+        return trials.ask(host, profile)
+
+    async def plan_trial(self, ask: TrialAsk) -> Proposal:
+        self._asked("plan_trial", ask.host, ask.baseline, ask.profile)
+        self.asked_trials.append(ask)
+        return self.proposal
+
+    async def plan_resumption(self, trial: str) -> Proposal:
+        self._asked("plan_resumption", trial)
+        return trials.proposal(self._sheet(trial).plan)
+
+    async def run_trial(self, proposal: Proposal) -> TrialOutcome:
+        """Ends when the gate opens; cancelled, it restores first and then says so."""
+        self._asked("run_trial", proposal.plan.id)
+        try:
+            await self.trial_gate.wait()
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            assert task is not None
+            task.uncancel()
+            await self.restores.wait()
+            return trials.outcome(trials.live(), is_interrupted=True)
+        assert self.trial_outcome is not None
+        return self.trial_outcome
+
+    async def list_trials(self) -> tuple[RunBrief, ...]:
+        self._asked("list_trials")
+        return tuple(trials.entry(sheet) for sheet in self.sheets_of_trials)
+
+    async def learn_trials(self) -> None:
+        self.calls_to_learn += 1
+
+    async def read_trial(self, trial: str) -> TrialSheet:
+        self._asked("read_trial", trial)
+        return self._sheet(trial)
+
+    def _sheet(self, trial: str) -> TrialSheet:
+        for sheet in self.sheets_of_trials:
+            if sheet.plan.id == trial:
+                return sheet
+        raise UsageError(f"no run {trial}", hint="specctl runs list shows them.")

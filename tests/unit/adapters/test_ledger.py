@@ -1,0 +1,188 @@
+from __future__ import annotations
+
+import json
+import sqlite3
+import stat
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from specctl.adapters import ledger as module
+from specctl.adapters.ledger import MIGRATIONS, Ledger
+from specctl.domain.errors import UsageError
+from specctl.domain.runs import Provenance, Run, RunKind
+
+PROVENANCE = Provenance(
+    "0.1.0", "op@laptop", "gpu8",
+    gpus=("H200",) * 2, gpu_clocks_mhz=(1980, None), build="0.5.23",
+    profiles={"base": 'model = "m"\n'}, arguments={"base": {"tp_size": 2, "nested": [1, {}]}},
+)  # fmt: skip
+RUN = Run(
+    "aaaa0001", RunKind.TRIAL, "gpu8", ("base", "ngram"), 10.0, None, "", PROVENANCE, {"n": 1}
+)
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    made = Ledger(tmp_path / "state" / "ledger.db")
+    yield made
+    made.close()
+
+
+def test_what_is_kept_comes_back(ledger):
+    ledger.add(RUN)
+    assert ledger.run("aaaa0001") == RUN
+    ledger.end("aaaa0001", ended_s=20.0, outcome="faster", document={"n": 2})
+    found = ledger.run("aaaa")
+    assert (found.ended_s, found.outcome, found.document) == (20.0, "faster", {"n": 2})
+    assert found.provenance == PROVENANCE
+
+
+def test_the_file_is_its_owners_alone(ledger):
+    assert stat.S_IMODE(ledger.path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(ledger.path.parent.stat().st_mode) == 0o700
+
+
+def test_runs_are_chosen_by_host_kind_and_profile(ledger):
+    ledger.add(RUN)
+    ledger.add(replace(RUN, id="bbbb0001", host="gpu4", kind=RunKind.PROBE, began_s=30.0))
+    ledger.add(replace(RUN, id="cccc0001", profiles=("other",), began_s=20.0))
+    assert [run.id for run in ledger.runs()] == ["bbbb0001", "cccc0001", "aaaa0001"]
+    assert [run.id for run in ledger.runs(host="gpu8")] == ["cccc0001", "aaaa0001"]
+    assert [run.id for run in ledger.runs(kind=RunKind.PROBE)] == ["bbbb0001"]
+    assert [run.id for run in ledger.runs(profile="ngram", host="gpu8")] == ["aaaa0001"]
+    assert [run.id for run in ledger.runs(most=1)] == ["bbbb0001"]
+    assert ledger.runs(profile='x" OR 1=1 --') == ()
+
+
+def test_an_id_that_is_none_or_several_is_refused(ledger):
+    ledger.add(RUN)
+    ledger.add(replace(RUN, id="aaaa0002"))
+    with pytest.raises(UsageError, match="may be any of aaaa0001, aaaa0002"):
+        ledger.run("aaaa")
+    for name in ("zzzz", "aaa", "%", "aaaa%"):
+        with pytest.raises(UsageError, match="no run"):
+            ledger.run(name)
+    with pytest.raises(UsageError, match="no run zzzz"):
+        ledger.end("zzzz", ended_s=1.0, outcome="")
+
+
+def test_launches_of_a_trial_keep_their_order(ledger):
+    ledger.add(RUN)
+    assert [ledger.add_block("aaaa0001", {"place": n}) for n in range(3)] == [0, 1, 2]
+    assert [block["place"] for block in ledger.blocks("aaaa0001")] == [0, 1, 2]
+    with pytest.raises(sqlite3.IntegrityError):
+        ledger.add_block("zzzz0001", {})
+
+
+def test_spreads_of_a_host_are_found_by_recipe_and_age(ledger):
+    ledger.add(RUN)
+    for recipe, at_s in (("r1", 100.0), ("r2", 200.0), ("r3", 300.0)):
+        ledger.keep_spread(
+            "aaaa0001",
+            host="gpu8",
+            recipe=recipe,
+            concurrency=1,
+            at_s=at_s,
+            launches=4,
+            spread=0.01,
+        )
+    assert ledger.spreads("gpu8", ("r1", "r2"), 150.0) == (4,)
+    assert ledger.spreads("gpu4", ("r1", "r2"), 0.0) == ()
+
+
+WRITER = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+from specctl.adapters.ledger import Ledger
+from tests.unit.adapters.test_ledger import RUN
+ledger = Ledger(Path(sys.argv[1]))
+for n in range(40):
+    ledger.add(replace(RUN, id=f"{sys.argv[2]}{n:06d}"))
+"""
+
+
+def test_several_specctl_write_at_once(tmp_path):
+    path = tmp_path / "ledger.db"
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, str(path), name])
+        for name in ("aa", "bb", "cc")
+    ]
+    assert [writer.wait(60) for writer in writers] == [0, 0, 0]
+    assert len(Ledger(path).runs(most=500)) == 120
+
+
+def test_a_run_that_fails_to_be_kept_leaves_nothing(ledger):
+    ledger.add(RUN)
+    with pytest.raises(sqlite3.IntegrityError):
+        ledger.add(RUN)
+    ledger.add(replace(RUN, id="bbbb0001"))
+    assert len(ledger.runs()) == 2
+
+
+def test_a_number_that_json_has_not_is_refused_before_it_is_written(ledger):
+    with pytest.raises(ValueError, match="JSON"):
+        ledger.add(replace(RUN, document={"n": float("nan")}))
+    assert ledger.runs() == ()
+
+
+def test_an_older_file_is_migrated_with_what_it_holds(tmp_path, monkeypatch):
+    path = tmp_path / "ledger.db"
+    monkeypatch.setattr(module, "MIGRATIONS", MIGRATIONS[:1])
+    old = Ledger(path)
+    old.add(RUN)
+    old.close()
+    monkeypatch.setattr(module, "MIGRATIONS", MIGRATIONS)
+    new = Ledger(path)
+    assert new.run("aaaa0001") == RUN
+    assert new.spreads("gpu8", ("r",), 0.0) == ()
+
+
+def test_a_migration_that_fails_changes_nothing(tmp_path, monkeypatch):
+    path = tmp_path / "ledger.db"
+    Ledger(path).close()
+    monkeypatch.setattr(module, "MIGRATIONS", (*MIGRATIONS, "CREATE TABLE more (x); BROKEN"))
+    with pytest.raises(UsageError, match="cannot be written"):
+        Ledger(path)
+    monkeypatch.setattr(module, "MIGRATIONS", MIGRATIONS)
+    Ledger(path).add(RUN)
+    tables = sqlite3.connect(path).execute("SELECT name FROM sqlite_master").fetchall()
+    assert ("more",) not in tables
+
+
+def test_a_newer_file_and_one_that_is_none_are_refused_in_words(tmp_path):
+    newer = tmp_path / "newer.db"
+    sqlite3.connect(newer).execute("PRAGMA user_version = 99").connection.commit()
+    with pytest.raises(UsageError, match="newer specctl"):
+        Ledger(newer)
+    none = tmp_path / "none.db"
+    none.write_text(json.dumps({"not": "a database"}) * 100)
+    with pytest.raises(UsageError, match="cannot be used"):
+        Ledger(none)
+
+
+def test_a_damaged_ledger_is_said_in_words(tmp_path):
+    path = tmp_path / "ledger.db"
+    ledger = Ledger(path)
+    ledger.add(RUN)
+    assert ledger.has_run("aaaa0001")
+    with sqlite3.connect(path) as file:
+        file.execute("UPDATE runs SET document = '{broken'")
+    for ask in (ledger.runs, lambda: ledger.run("aaaa0001")):
+        with pytest.raises(UsageError, match="cannot be read"):
+            ask()
+    with sqlite3.connect(path) as file:
+        file.execute("DROP TABLE blocks")
+    with pytest.raises(UsageError, match="cannot be read: no such table"):
+        ledger.blocks("aaaa0001")
+    with pytest.raises(UsageError, match="cannot be written: no such table"):
+        ledger.add_block("aaaa0001", {})
+
+
+def test_a_place_that_cannot_be_made_is_said_in_words(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="cannot be used"):
+        Ledger(tmp_path / "file/ledger.db")

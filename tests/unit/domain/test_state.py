@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import typing
+
+from specctl.domain import events
+from specctl.domain.events import (
+    AlertsChanged,
+    HostDescribed,
+    HostSampled,
+    LinkChanged,
+    LogRead,
+    PlanProgressed,
+    ProbeProgressed,
+    ServerSampled,
+    ServersSeen,
+)
+from specctl.domain.sample import HostSample, Sample, ServerSample
+from specctl.domain.server import Server, ServerState
+from specctl.domain.state import Link, State, Store, reduce
+
+SAMPLE = Sample(time_s=5, host=HostSample(), gpus=(), gpu_source="nvml")
+SERVER = Server("7c1e", ServerState.READY, None, is_ours=True)
+
+
+def state_after(*happened: events.Event) -> State:
+    store = Store()
+    for event in happened:
+        store.apply(event)
+    return store.state
+
+
+def test_an_unheard_host_is_empty_not_an_error():
+    assert State().host("h").servers is None
+
+
+def test_a_lost_link_keeps_the_last_values():
+    state = state_after(
+        HostSampled("h", 1, SAMPLE),
+        ServersSeen("h", 1, (SERVER,)),
+        LinkChanged("h", 2, "lost", "timed out", retry_at_s=4),
+    )
+    host = state.host("h")
+    assert host.link is Link.LOST
+    assert host.sample is SAMPLE
+    assert host.sample_at_s == 1
+    assert host.server("7c1e") is SERVER
+    assert host.retry_at_s == 4
+
+
+def test_a_server_that_is_gone_takes_its_samples_along():
+    state = state_after(
+        ServersSeen("h", 1, (SERVER,)),
+        ServerSampled("h", 1, "7c1e", ServerSample(1, "/metrics")),
+        ServersSeen("h", 2, ()),
+    )
+    assert state.host("h").servers == ()
+    assert state.host("h").server_samples == {}
+
+
+def test_hosts_do_not_mix():
+    state = state_after(HostSampled("a", 1, SAMPLE), HostDescribed("b", 1, read_only=True))
+    assert state.host("a").read_only is False
+    assert state.host("b").sample is None
+    assert state.host("b").read_only is True
+
+
+def test_activity_ends_with_the_plan():
+    begun = PlanProgressed("h", 1, "p", "weights", "begun", "loading weights")
+    done = PlanProgressed("h", 2, "p", "ready", "done", "ready", is_last=True)
+    assert state_after(begun).host("h").activity == "loading weights"
+    assert state_after(begun, done).host("h").activity == ""
+    probing = ProbeProgressed("h", 1, "7c1e", "probing 3 of 8", 3, 8)
+    assert state_after(probing).host("h").activity == "probing 3 of 8"
+
+
+def test_what_is_not_kept_leaves_the_state_as_it_is():
+    state = state_after(HostSampled("h", 1, SAMPLE))
+    assert reduce(state, LogRead("h", 2, "7c1e", ("line",))) is state
+    assert reduce(state, AlertsChanged("h", 2, "heat", is_open=True, words="hot")) is state
+
+
+def test_every_event_names_its_host_and_time():
+    for kind in typing.get_args(events.Event):
+        assert {"host", "time_s"} <= set(kind.__dataclass_fields__)
+
+
+def test_listeners_hear_in_order_until_they_leave():
+    store, heard = Store(), []
+    leave = store.subscribe(lambda event, state: heard.append(("first", event.time_s)))
+    store.subscribe(lambda event, state: heard.append(("second", event.time_s)))
+    store.apply(HostSampled("h", 1, SAMPLE))
+    leave()
+    store.apply(HostSampled("h", 2, SAMPLE))
+    assert heard == [("first", 1), ("second", 1), ("second", 2)]

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import pytest
+
+from specctl.domain.trial.rows import category_rows, spread_words, trial_rows, trial_words
+from specctl.domain.trial.summary import Spread, summarise
+from tests.unit.domain.trial.runs import trial_block, trial_blocks, trial_plan
+
+
+def test_a_break_even_comes_with_its_interval():
+    summary = summarise(trial_plan(), trial_blocks(3, speedup=1.25))
+    (one,) = summary.concurrencies
+    found = one.break_even
+    assert found is not None
+    assert found.break_even == pytest.approx(2 / 1.25, rel=0.01)
+    assert found.low is not None
+    assert found.low < found.break_even < (found.high or 0)
+    assert found.accept_length == 2.0
+    assert found.pays
+    assert "a step costs 1.60 plain ones" in " / ".join(trial_words(summary))
+
+
+def test_outputs_are_compared_between_the_arms_and_within_one():
+    same = summarise(trial_plan(), trial_blocks(2)).concurrencies[0]
+    assert same.outputs is not None
+    assert (same.outputs.identical, same.outputs.prompts) == (12, 12)
+    assert same.outputs_within is not None
+    assert same.excess_p == 1.0
+    plan = trial_plan()
+    other = [trial_block(plan, n, texts=plan.order[n]) for n in range(4)]
+    found = summarise(plan, other).concurrencies[0]
+    assert found.outputs is not None
+    assert found.outputs.identical == 0
+    assert found.excess_p == pytest.approx(0.5**12)
+    words = " / ".join(trial_words(summarise(plan, other)))
+    assert "outputs differ more between the arms than within one" in words
+
+
+def test_sampled_outputs_are_not_compared():
+    plan = trial_plan(temperature=0.7)
+    (one,) = summarise(plan, trial_blocks(2)).concurrencies
+    assert (one.outputs, one.excess_p) == (None, None)
+    assert "greedy only" not in trial_words(summarise(plan, trial_blocks(2)))[-1]
+
+
+def test_the_memory_bill_is_said():
+    words = " / ".join(trial_words(summarise(trial_plan(), trial_blocks(2))))
+    assert "eagle3 holds -10% KV tokens against base" in words
+    assert "eagle3 runs at most 48 requests at once, base 256" in words
+
+
+def test_rows_of_two_concurrencies():
+    plan = trial_plan(concurrencies=(1, 8))
+    summary = summarise(plan, trial_blocks(3, speedup=1.25, plan=plan))
+    rows = trial_rows(summary)
+    assert [row[0] for row in rows] == ["1", "", "8", ""]
+    assert rows[1][1:5] == ("eagle3", "3", rows[1][3], "2.00")
+    assert rows[1][8].startswith("1.2")
+    assert " to " in rows[1][9]
+    categories = category_rows(summary.concurrencies[0])
+    assert [row[0] for row in categories] == ["code", "chat"]
+    assert trial_words(summary)[-1].startswith("eagle3 against base at concurrency 1: 1.2")
+
+
+def test_a_trial_of_one_launch_each_is_a_number():
+    summary = summarise(trial_plan(1), trial_blocks(1, speedup=1.3))
+    (one,) = summary.concurrencies
+    assert one.ratio == pytest.approx(1.3, abs=0.02)
+    assert (one.word, one.low, one.break_even and one.break_even.low) == (None, None, None)
+    assert "one launch each" in one.sentence
+
+
+def test_an_empty_trial_has_nothing_to_say():
+    summary = summarise(trial_plan(), [])
+    (one,) = summary.concurrencies
+    assert (one.ratio, one.break_even, one.outputs) == (None, None, None)
+    assert all("—" in row for row in trial_rows(summary))
+
+
+def test_a_speedup_beyond_the_accept_length_names_the_suspect():
+    words = " / ".join(trial_words(summarise(trial_plan(), trial_blocks(2, speedup=2.5))))
+    assert "suspect the baseline" in words
+
+
+def test_figures_over_launches():
+    assert spread_words(Spread()) == "—"
+    assert spread_words(Spread(2.0, 2.0, 2.0, 1)) == "2.0"
+    assert spread_words(Spread(2.0, 1.9, 2.1, 3), 2) == "2.00 (1.90 to 2.10)"

@@ -1,0 +1,3 @@
+"""Tests of the practice host's parts."""
+
+from __future__ import annotations

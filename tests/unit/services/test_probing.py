@@ -1,0 +1,311 @@
+"""A probe from end to end: this machine as the host, a real agent, a stand-in engine."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+
+from specctl.domain.errors import RefusedError, RemoteFailedError, UsageError
+from specctl.domain.events import ProbeFinished, ProbeProgressed
+from specctl.domain.probe import Prompt
+from specctl.domain.server import Server, ServerState
+from specctl.domain.workload import Workload
+from specctl.services.locks import hold_locks
+from specctl.services.probing import Settings, probe_server
+from tests.unit.services.engines import load_engine, own_identity
+
+STARTS = (
+    "River",
+    "Under the old",
+    "Seventeen",
+    "A letter to",
+    "Bread and",
+    "Nobody saw",
+    "If",
+    "To",
+)
+
+
+@pytest.fixture
+def engine():
+    served = load_engine().Engine(algorithm="EAGLE")
+    threading.Thread(target=served.serve_forever, daemon=True).start()
+    yield served
+    served.shutdown()
+    served.server_close()
+
+
+@pytest.fixture
+def server(engine):
+    return Server(
+        "pid-1",
+        ServerState.READY,
+        own_identity(),
+        is_ours=True,
+        port=engine.port,
+        gpus=(),
+        version="0.5.23",
+    )
+
+
+def workload(prompts=STARTS, tokens=24, **more) -> Workload:
+    texts = [f"{start} one two three four five six seven eight nine ten" for start in prompts]
+    return Workload("w", tuple(Prompt(text=t, max_tokens=tokens, **more) for t in texts), "0" * 64)
+
+
+@pytest.fixture
+def probe(connection, server, store, clock):
+    async def probe_it(chosen=None, *, of=None, **settings):
+        return await probe_server(
+            connection,
+            of or server,
+            Settings(chosen or workload(), **settings),
+            store=store,
+            clock=clock,
+        )
+
+    return probe_it
+
+
+def test_stand_in_histogram_adds_up(engine):
+    steps = engine.draft(24)
+    assert sum(steps) + len(steps) >= 23
+
+
+async def test_numbers_are_the_servers_own_counters(probe, engine, events):
+    result = await probe()
+    assert result.void == ()
+    steps = engine.draft(24)
+    unbiased = 1 + sum(steps) / len(steps)
+    assert result.accept_length == pytest.approx(unbiased)
+    assert result.accept_length_per_request == pytest.approx(unbiased)
+    assert result.accept_length_reported == pytest.approx(24 / len(steps))
+    assert result.histogram == tuple(8 * steps.count(k) for k in range(4))
+    assert sum(r.completion_tokens or 0 for r in result.requests) == 8 * 24
+    assert result.tokens_per_s == pytest.approx(8 * 24 / result.wall_s)
+    assert result.step_s is not None
+    assert 0.001 <= result.step_s < 0.02
+    assert result.cache_state == "flushed"
+    assert len(result.streamed) == 8
+    assert result.ttft_p50_s is not None
+    assert result.ttft_p50_s >= 0.005
+    assert result.identity_key.split("/")[1] == str(os.getpid())
+    words = list(dict.fromkeys(e.words for e in events if isinstance(e, ProbeProgressed)))
+    assert words == ["rendering prompts", "warming up", "measuring", "streaming"]
+    assert isinstance(events[-1], ProbeFinished)
+
+
+async def test_a09_accept_length_needs_no_average_of_the_server(probe, engine):
+    assert "avg_spec_accept_length" not in str(engine.info())
+    assert (await probe()).accept_length > 1.5
+
+
+async def test_warm_up_is_disjoint_and_discarded(probe, engine):
+    result = await probe()
+    sent = [body["text"] for _, body in engine.asked]
+    measured = {prompt.text for prompt in workload().prompts}
+    assert len(sent) == 4 + 8 + 8
+    assert not measured & set(sent[:4])
+    assert {request.index for request in result.requests} == set(range(8))
+
+
+async def test_d06_the_flush_is_what_keeps_a_second_run_cold(probe, engine):
+    first, second = await probe(), await probe()
+    assert (first.void, second.void) == ((), ())
+    assert engine.flushes == 4
+    assert second.cached_tokens == first.cached_tokens
+
+
+async def test_d06_a_foreign_server_is_never_flushed_and_a_warm_one_is_void(probe, engine, server):
+    foreign = replace(server, is_ours=False)
+    first = await probe(of=foreign)
+    second = await probe(of=foreign)
+    assert engine.flushes == 0
+    assert first.void == ()
+    assert first.cache_state == "not flushed: specctl did not start this server"
+    assert len(first.requests) == 6
+    assert len(first.streamed) == 2
+    assert len(second.void) == 1
+    assert second.void[0].startswith("the cache was warm")
+
+
+async def test_d06_an_ngram_trie_that_was_not_flushed_is_said(probe, engine, server):
+    engine.algorithm = "NGRAM"
+    found = await probe(of=replace(server, is_ours=False))
+    assert any("n-gram trie was not flushed" in note for note in found.notes)
+    assert not any("trie" in note for note in (await probe()).notes)
+
+
+async def test_d06_warm_is_fine_when_it_was_asked_for(probe, engine):
+    await probe()
+    result = await probe(accepts_warm=True)
+    assert result.void == ()
+    assert result.cache_state == "as found, as asked"
+    assert engine.flushes == 2
+
+
+async def test_d06_a_refused_flush_is_said(probe, engine):
+    engine.can_flush = False
+    result = await probe()
+    assert result.cache_state.startswith("not flushed: HTTP 400 Cache not flushed because")
+
+
+async def test_beginnings_shared_within_the_workload_are_no_warm_cache(probe):
+    shared = [f"The same long beginning of all of them, word for word: {s}" for s in STARTS]
+    result = await probe(workload(shared))
+    assert result.cached_tokens is not None
+    assert result.cached_tokens > 50
+    assert result.void == ()
+
+
+async def test_other_requests_void_the_window(probe, engine):
+    def somebody_else(number):
+        if number == 8:
+            engine.finished += 1
+            engine.generated += 50
+
+    engine.before = somebody_else
+    result = await probe()
+    assert result.void == (
+        "other requests ran meanwhile: the server finished 1 that were not ours",
+    )
+
+
+async def test_without_counters_it_is_said_that_nobody_can_tell(probe, engine):
+    engine.has_metrics = False
+    result = await probe()
+    assert result.void == ()
+    assert any("--enable-metrics" in note for note in result.notes)
+
+
+async def test_running_requests_are_left_alone(probe, engine):
+    engine.running = 2
+    with pytest.raises(RefusedError, match="2 requests are running"):
+        await probe()
+    assert engine.asked == []
+
+
+async def test_d08_failures_are_counted_named_and_never_retried(probe, engine):
+    engine.fails = lambda number: 503 if number in {6, 9} else None
+    result = await probe()
+    assert result.void[0] == "2 of 16 requests failed: http 503 (2)"
+    assert len(engine.asked) == 20
+    assert [r.error for r in result.requests].count("http 503") == 2
+    assert result.tokens_per_s == pytest.approx(6 * 24 / result.wall_s)
+
+
+async def test_d08_a_server_replaced_mid_run_voids_the_window(probe, engine):
+    def restart(number):
+        if number == 9:
+            engine.started += 400.8
+
+    engine.before = restart
+    result = await probe()
+    assert [words for words in result.void if "startup_time" in words]
+
+
+async def test_a_server_that_answers_nothing_is_an_error_not_a_result(probe, engine):
+    engine.fails = lambda _: 500
+    with pytest.raises(RemoteFailedError, match="http 500"):
+        await probe()
+    assert len(engine.asked) == 4
+
+
+async def test_d07_a_loop_voids_the_window_unless_repetition_is_asked_for(probe, engine):
+    engine.text = "the-the-the-"
+    assert "degenerate output" in (await probe()).void[0]
+    assert (await probe(workload(is_repetition_asked=True))).void == ()
+
+
+async def test_a01_drafts_that_are_never_accepted_are_not_wired(probe, engine):
+    engine.pattern = (0,)
+    result = await probe()
+    assert result.accept_length == 1.0
+    assert "drafts are not wired" in result.void[0]
+
+
+async def test_accept_length_one_is_a_valid_measurement_of_ngram(probe, engine):
+    engine.pattern, engine.algorithm = (0,), "NGRAM"
+    result = await probe()
+    assert (result.accept_length, result.void) == (1.0, ())
+
+
+async def test_a_baseline_has_no_accept_length_and_says_why(probe, engine):
+    engine.algorithm = engine.pattern = None
+    result = await probe()
+    assert result.accept_length is None
+    assert str(result.missing["accept_length"]) == "speculation off"
+    assert result.step_s is not None
+
+
+async def test_d03_messages_without_a_tokenizer_are_left_to_the_server(probe, engine):
+    talks = tuple(Prompt(messages=(("user", f"{s}?"),), max_tokens=8) for s in STARTS)
+    result = await probe(Workload("talks", talks, "0" * 64))
+    assert {path for path, _ in engine.asked} == {"/v1/chat/completions"}
+    assert result.rendering.startswith("by the server's chat path")
+    assert sum(r.completion_tokens or 0 for r in result.requests) == 64
+    assert result.ttft_p50_s is not None
+    assert all(r.text for r in result.requests)
+    assert result.inter_token_p50_s is None
+    assert "inter_token_p50_s" in result.missing
+
+
+async def test_as_many_at_a_time_as_asked(probe, engine):
+    most = []
+    engine.before = lambda _: most.append(engine.running)
+    engine.first_s = 0.03
+    result = await probe(concurrency=4)
+    assert max(most) == 4
+    assert result.concurrency == 4
+
+
+async def test_read_only_hosts_are_not_probed(connection, server, store, clock, engine):
+    guarded = replace(connection, host=replace(connection.host, read_only=True))
+    with pytest.raises(RefusedError, match="read-only"):
+        await probe_server(guarded, server, Settings(workload()), store=store, clock=clock)
+    assert engine.asked == []
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"port": None}, UsageError),
+        ({"node_rank": 1}, RefusedError),
+        ({"state": ServerState.STARTING}, RefusedError),
+    ],
+)
+async def test_servers_that_cannot_be_measured_are_refused(probe, server, change, error):
+    with pytest.raises(error):
+        await probe(of=replace(server, **change))
+
+
+async def test_one_probe_of_a_server_at_a_time(probe, connection, server):
+    async with hold_locks(connection, (f"probe-{server.port}",), "a probe"):
+        with pytest.raises(RefusedError, match="is locked by"):
+            await probe()
+
+
+async def test_a_prompt_that_is_there_twice_is_refused(probe):
+    with pytest.raises(UsageError, match="twice"):
+        await probe(workload(("Same", "Same")))
+
+
+async def test_cancelling_ends_the_requests(probe, engine, clock):
+    engine.first_s = 0.2
+    task = asyncio.create_task(probe())
+    while len(engine.asked) < 6:
+        await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    began = time.monotonic()
+    while engine.running and time.monotonic() - began < 5:
+        await asyncio.sleep(0.01)
+    asked = len(engine.asked)
+    await asyncio.sleep(0.3)
+    assert len(engine.asked) == asked

@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from specctl.adapters.evidence import Evidence
+from specctl.adapters.ledger import Ledger
+from specctl.domain.errors import UsageError
+from specctl.domain.probe_json import probe_json
+from specctl.domain.runs import Provenance, Run, RunKind
+from specctl.domain.trial.trial_json import block_json, plan_json
+from specctl.services.runs import conditions, export, find_evidence, probe_of, recompute
+from tests.unit.domain.trial.runs import result, trial_blocks, trial_plan
+
+PROVENANCE = Provenance(
+    "0.1.0", "op@laptop", "gpu8", gpus=("H200", "H200", "H100"), recipes={"base": "aaaa"}
+)
+
+
+def kept(outcome="faster", speedup=1.1, kind=RunKind.TRIAL):
+    plan, blocks = trial_plan(), trial_blocks(3, speedup=speedup)
+    run = Run(
+        "5c0ffee2", kind, "gpu8", ("base", "eagle3"), 1.0, 2.0, outcome, PROVENANCE, plan_json(plan)
+    )
+    return Evidence(run, tuple(block_json(block) for block in blocks))
+
+
+def test_the_verdict_comes_again_from_a_bundle_on_another_machine(tmp_path):
+    path, _ = export(kept(), tmp_path / "taken.specctl.json.gz")
+    ledger = Ledger(tmp_path / "empty.db")
+    found = recompute(find_evidence(ledger, str(path)))
+    assert (found.verdict, found.is_same) == ("faster", True)
+    assert found.summary.concurrencies[0].launches == (3, 3)
+
+
+def test_a_verdict_that_the_samples_do_not_give_is_told_apart():
+    assert not recompute(kept("slower")).is_same
+    assert recompute(kept("interrupted", speedup=1.001)).is_same
+
+
+def test_samples_that_were_changed_give_another_verdict():
+    found = kept()
+    for block in found.blocks:
+        if block["side"] == "B":
+            for request in block["results"][0]["requests"]:
+                request["server_latency_s"] *= 1.3
+    assert recompute(found).verdict == "slower"
+
+
+def test_only_a_trial_can_be_recomputed():
+    with pytest.raises(UsageError, match="only a trial has a verdict"):
+        recompute(kept(kind=RunKind.PROBE))
+    broken = kept()
+    bad = replace(broken.run, document={**broken.run.document, "prompts": "many"})
+    with pytest.raises(UsageError, match="does not hold a trial: prompts"):
+        recompute(Evidence(bad, broken.blocks))
+
+
+def test_a_kept_probe_is_read_back():
+    measured = result("B")
+    run = Run(
+        "p", RunKind.PROBE, "gpu8", ("eagle3",), 1.0, 2.0, "", PROVENANCE, probe_json(measured)
+    )
+    found = probe_of(run)
+    assert found.accept_length == measured.accept_length
+    assert [r.text for r in found.requests] == [None] * len(measured.requests)
+    with pytest.raises(UsageError, match="does not hold a probe"):
+        probe_of(replace(run, document={"wall_s": "long"}))
+
+
+def test_conditions_name_what_was_known():
+    pairs = dict(conditions(kept().run))
+    assert pairs["GPUs"] == "2x H200, 1x H100"
+    assert pairs["recipe base"] == "aaaa"
+    assert "driver" not in pairs
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"concurrencies": []}, "concurrencies"),
+        ({"design": {"most_launches": 10**30}}, "most_launches: must lie between 1 and 200"),
+        ({"design": {"margin": -1e308}}, "margin"),
+        ({"design": {"error": 0}}, "error"),
+        ({"design": {"floor": 1e30}}, "floor"),
+    ],
+)
+def test_a_plan_that_no_trial_could_have_is_refused(change, words):
+    found = kept()
+    document = dict(found.run.document)
+    for name, value in change.items():
+        document[name] = {**document[name], **value} if isinstance(value, dict) else value
+    with pytest.raises(UsageError, match=f"does not hold a trial: .*{words}"):
+        recompute(replace(found, run=replace(found.run, document=document)))
+
+
+def test_samples_beyond_all_numbers_are_refused():
+    found = kept()
+    found.blocks[0]["results"][0]["requests"][0]["completion_tokens"] = 10**400
+    with pytest.raises(UsageError, match="does not hold a trial"):
+        recompute(found)

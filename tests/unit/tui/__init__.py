@@ -1,0 +1,3 @@
+"""Screens."""
+
+from __future__ import annotations

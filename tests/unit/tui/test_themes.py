@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import specctl.tui
+from specctl.domain.errors import UsageError
+from specctl.tui.settings import Settings, read_settings
+from specctl.tui.themes import NAMES, SHARED, STYLES, TOKENS, column, own_defaults, theme
+
+STATES = ("success", "warning", "error")
+SERIES = ("data", "data-2")
+FLOORS = (
+    [(token, 12.5) for token in ("foreground", "bright")]
+    + [("dim", 6.5)]
+    + [(token, 4.4) for token in ("faint", "stale")]
+    + [(token, 4.7) for token in STATES]
+    + [(token, 3.0) for token in SERIES]
+    + [("ref", 4.7), ("primary", 4.7)]
+    + [("syn-word", 4.7), ("syn-text", 4.7), ("syn-num", 4.7)]
+)
+
+
+def luminance(colour: str) -> float:
+    """WCAG 2.1, relative luminance."""
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(a: str, b: str) -> float:
+    """WCAG 2.1, contrast ratio."""
+    light, dark = sorted((luminance(a), luminance(b)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("token", "floor"), FLOORS)
+@pytest.mark.parametrize("ground", ["background", "surface"])
+def test_contrast_floors(name: str, token: str, floor: float, ground: str) -> None:
+    colours = column(name)
+
+    assert contrast(colours[token], colours[ground]) >= floor
+
+
+def test_in_mono_attention_is_brighter_than_text() -> None:
+    mono = column("mono")
+
+    for token in STATES:
+        assert luminance(mono[token]) >= luminance(mono["foreground"])
+
+
+def test_every_style_names_a_token() -> None:
+    assert {style.split()[0] for style in STYLES.values()} <= set(TOKENS)
+
+
+def test_all_own_tokens_have_defaults_for_foreign_themes() -> None:
+    assert set(own_defaults()) == set(TOKENS) - SHARED
+    for name in NAMES:
+        assert set(theme(name).variables) == set(own_defaults())
+
+
+def test_hex_appears_in_the_themes_alone() -> None:
+    root = Path(specctl.tui.__file__).parent
+    files = [path for pattern in ("*.py", "*.tcss") for path in root.rglob(pattern)]
+    found = [path.name for path in files if re.search(r"#[0-9a-fA-F]{6}\b", path.read_text())]
+
+    assert found == ["themes.py"]
+
+
+@pytest.mark.parametrize(
+    ("environ", "expected"),
+    [
+        ({}, Settings("dark")),
+        ({"SPECCTL_THEME": "light"}, Settings("light")),
+        ({"SPECCTL_THEME": "light", "NO_COLOR": "1"}, Settings("mono")),
+        ({"NO_COLOR": ""}, Settings("dark")),
+        ({"TERM": "linux"}, Settings("dark", is_ascii=True)),
+        ({"SPECCTL_GLYPHS": "ascii"}, Settings("dark", is_ascii=True)),
+    ],
+)
+def test_settings(environ: dict[str, str], expected: Settings) -> None:
+    assert read_settings(environ) == expected
+
+
+def test_an_unknown_theme_names_the_nearest() -> None:
+    with pytest.raises(UsageError) as caught:
+        read_settings({"SPECCTL_THEME": "drak"})
+
+    assert caught.value.hint == "nearest: dark"
