@@ -237,6 +237,12 @@ class SpecctlApp(App[int]):
 
     # ---------------------------------------------------------------- ways
 
+    @property
+    def front(self) -> Screen[object] | None:
+        """The screen in front; none any more when work ends after the app did."""
+        stack = self.screen_stack
+        return stack[-1] if stack else None
+
     def target(self) -> Target:
         """What actions act on, on the screen in front that has such a thing."""
         for screen in reversed(self.screen_stack):

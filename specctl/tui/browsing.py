@@ -58,7 +58,7 @@ class Browsing:
 
     def open_source(self, host: str, place: Place | None = None) -> None:
         """A host's tree, at a line of it when one is named."""
-        screen = self._app.screen
+        screen = self._app.front
         if isinstance(screen, SourceScreen):
             screen.show(self.desk(host))
             if place is not None:
@@ -82,7 +82,7 @@ class Browsing:
                 self._app.tell(error.message, error.hint, severity="error")
         finally:
             desk.is_reading = False
-        screen = self._app.screen
+        screen = self._app.front
         if isinstance(screen, SourceScreen) and screen.desk is desk:
             screen.changed()
 
@@ -104,7 +104,7 @@ class Browsing:
             desk.codes[place.file] = await asyncio.to_thread(read_code, place.file, text)
         except SpecctlError as error:
             desk.errors[place.file] = error
-        screen = self._app.screen
+        screen = self._app.front
         if isinstance(screen, SourceScreen) and screen.desk is desk:
             screen.arrived(place)
 
@@ -122,7 +122,7 @@ class Browsing:
             self._app.tell(error.message, error.hint, severity="error")
         finally:
             desk.finding = ""
-        screen = self._app.screen
+        screen = self._app.front
         if isinstance(screen, SourceScreen) and screen.desk is desk:
             screen.found()
 

@@ -29,7 +29,7 @@ class Commanding:
 
     def open_help(self) -> None:
         """Help for the screen in front."""
-        screen = self._app.screen
+        screen = self._app.front
         where = screen.where if isinstance(screen, PanelScreen) else "fleet"
         self._app.push_screen(HelpDialog(where, self._app.target()))
 

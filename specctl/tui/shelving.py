@@ -52,7 +52,7 @@ class Shelving(Browsing):
     def open_profiles(self, host: str | None) -> None:
         """Every profile, checked against the build of `host`."""
         self.shelf.turn(host)
-        if isinstance(self._app.screen, ProfilesScreen):
+        if isinstance(self._app.front, ProfilesScreen):
             self.read_profiles(self.shelf)
         else:
             self._app.push_screen(ProfilesScreen(self.shelf))
@@ -100,7 +100,7 @@ class Shelving(Browsing):
         self._shelf_changed()
 
     def _shelf_changed(self) -> None:
-        screen = self._app.screen
+        screen = self._app.front
         if isinstance(screen, ProfilesScreen):
             screen.changed()
 

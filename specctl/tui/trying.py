@@ -138,7 +138,7 @@ class Trying(Shelving):
         plan = run.proposal.plan
         if not self._app.screen_stack:  # the app is leaving
             return
-        screen = self._app.screen
+        screen = self._app.front
         if run.failure:
             self._app.tell(f"Trial of {plan.profile} ended", run.failure, severity="error")
         elif not (isinstance(screen, TrialScreen) and screen.trial == plan.id):
@@ -208,9 +208,9 @@ class Trying(Shelving):
 
     def do_trials_open(self) -> None:
         """Trials of the ledger."""
-        if isinstance(self._app.screen, TrialScreen):
+        if isinstance(self._app.front, TrialScreen):
             self._app.go_back()
-        if not isinstance(self._app.screen, TrialsScreen):
+        if not isinstance(self._app.front, TrialsScreen):
             self._app.push_screen(TrialsScreen(self.trials))
 
     def open_trial(self, trial: str) -> None:
@@ -253,7 +253,7 @@ class Trying(Shelving):
             self.read_trial(trial)
 
     def _trial_changed(self) -> None:
-        screen = self._app.screen if self._app.screen_stack else None
+        screen = self._app.front
         if isinstance(screen, TrialsScreen | TrialScreen):
             screen.changed()
 

@@ -45,7 +45,7 @@ class Work(Trying):
     @property
     def moment(self) -> Moment:
         """What the guide goes by."""
-        screen = self._app.screen
+        screen = self._app.front
         stage = screen.stage if isinstance(screen, PanelScreen | Dialog) else ""
         return Moment(stage, self._app.store.state, self.carried, self.outcomes)
 
@@ -139,7 +139,7 @@ class Work(Trying):
                 plan.id, plan.host, succeeded=False, words=error.message, hint=error.hint
             )
         self.outcomes[plan.id] = outcome
-        screen = self._app.screen
+        screen = self._app.front
         if isinstance(screen, LaunchScreen) and screen.plan.id == plan.id:
             screen.finished()
         else:
@@ -180,7 +180,7 @@ class Work(Trying):
             run.result = await services.probe(plan)
         except SpecctlError as error:
             run.error = error
-        if isinstance(self._app.screen, ProbeDialog):
+        if isinstance(self._app.front, ProbeDialog):
             self._app.repaint()
         else:
             words = "p shows the result." if run.result else run.error.message if run.error else ""

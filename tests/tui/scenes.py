@@ -46,7 +46,7 @@ class Scene:
         """Press the keys, then do what keys cannot."""
         for key in self.keys:
             await pilot.press(key)
-            await pilot.pause()
+            await (settled(pilot) if self.after is rested else pilot.pause())
         await self.after(pilot)
 
 
