@@ -137,6 +137,18 @@ class Workspace:
         """The usable profiles by name, without any host's overrides."""
         return self._profiles
 
+    def profile_names(self) -> tuple[str, ...]:
+        """Of every file of profiles, also those that cannot be used."""
+        return tuple(path.stem for path in self._files(PROFILES))
+
+    def profile_file(self, name: str) -> str:
+        """Its file, as the user would type it."""
+        return self.shown(PROFILES, name)
+
+    def is_of_lab(self, profile: str) -> bool:
+        """The profile lies beside the workspace, with the practice hosts of a lab that is up."""
+        return (PROFILES, profile) in self._overlaid
+
     def host(self, name: str) -> Host:
         """The host called `name`."""
         if name in self._hosts:

@@ -15,6 +15,7 @@ from specctl.domain.drift import Drifts
 from specctl.domain.events import Event
 from specctl.domain.expecting import ExpectReport
 from specctl.domain.forecast.report import ForecastReport
+from specctl.domain.listed import HostList, ProfileList
 from specctl.domain.plan import Plan
 from specctl.domain.probe import ProbeResult, RequestResult
 from specctl.domain.runs import Run, RunList
@@ -117,6 +118,12 @@ DOCUMENTS = {
             "inspect --find --json",
         ),
         Document(
+            "hosts",
+            HostList,
+            "The hosts of a workspace as their files describe them.",
+            "hosts --json",
+        ),
+        Document(
             "inspect",
             published_source.Inspected,
             "What an installed SGLang can do.",
@@ -143,6 +150,12 @@ DOCUMENTS = {
             "probe --json",
             left_out=_WITHOUT_TEXTS,
             put_in=_WITH_VOID,
+        ),
+        Document(
+            "profiles",
+            ProfileList,
+            "The profiles of a workspace, with what was found in each.",
+            "profiles --json",
         ),
         Document(
             "run",

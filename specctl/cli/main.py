@@ -34,6 +34,8 @@ COMMANDS: dict[str, dict[str, Entry]] = {
         "init": Entry("init", "Write a commented workspace with examples."),
         "add": Entry("add", "Connect to a host, examine it, and write its file."),
         "trust": Entry("trust", "Show a host's key, and write it to known_hosts if you agree."),
+        "hosts": Entry("hosts", "List the hosts of the workspace, without asking one."),
+        "profiles": Entry("profiles", "List the profiles, with what check makes of each."),
         "import": Entry("importer", "Make a profile of a launch command or script."),
         "show": Entry("show", "Print a profile complete: values, origins, command line."),
         "check": Entry("check", "Find contradictions in profiles and mistakes in files."),

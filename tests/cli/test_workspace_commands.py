@@ -473,3 +473,46 @@ def test_check_against_a_tree_of_this_machine(run, workspace, package):
     assert {p["rule"]: p["source"] for p in as_json["problems"]}["value-of-wrong-kind"] == {
         "file": "srt/server_args.py", "line": 7, "says": "",
     }  # fmt: skip
+
+
+def test_profiles_are_listed_with_what_is_wrong_in_each(run, workspace):
+    write(workspace / "profiles", "base", BASE)
+    write(workspace / "profiles", "other", 'extends = "base"\ndescription = "\\u001b[31mred"\n')
+    write(workspace / "profiles", "odd", "model = \n")
+    done = run("profiles")
+    assert done.status == 0, done.err
+    rows = {line.split()[0]: line for line in done.out.splitlines()}
+    assert set(rows) == {"profile", "base", "other", "odd"}
+    assert "One line" in rows["base"]
+    assert "✗1" in rows["odd"]
+    assert "unusable: specctl check odd" in rows["odd"]
+    assert "\x1b" not in done.out
+    document = json.loads(run("profiles", "--json").out)
+    assert_valid(document)
+    assert [row["is_usable"] for row in document["profiles"]] == [True, False, True]
+
+
+def test_without_a_profile_or_a_host_the_list_says_what_to_do(run):
+    for verb, next_step in (("profiles", "specctl import"), ("hosts", "specctl add")):
+        done = run(verb)
+        assert (done.status, done.out) == (0, "")
+        assert next_step in done.err
+
+
+def test_hosts_are_listed_without_being_reached(run, workspace):
+    write(
+        workspace / "remotes",
+        "gpu8",
+        'ssh = "nowhere.invalid"\nread_only = true\nnotes = "a\\nb"\n',
+    )
+    done = run("hosts")
+    assert done.status == 0, done.err
+    assert done.out.splitlines()[1].split() == [
+        "gpu8",
+        "(read-only)",
+        "ssh",
+        "nowhere.invalid",
+        "a",
+        "b",
+    ]
+    assert_valid(json.loads(run("hosts", "--json").out))

@@ -26,7 +26,7 @@ from tests.unit.domain.trial.runs import trial_blocks, trial_plan
 LAB = "lab-1"
 PROFILES = ("base", "other")
 ABOUT_A_HOST = {"host", "hosts", "target", "place", "on"}
-NEEDS_NO_HOST = {"init", "add", "import", "schema", "breakeven", "lab", "check"}
+NEEDS_NO_HOST = {"hosts", "init", "add", "import", "schema", "breakeven", "lab", "check"}
 """They are about files, numbers or a machine that is no host yet."""
 
 OF_KEPT_RUNS = {"runs", "expect", "advise"}
@@ -140,7 +140,9 @@ def test_a_run_on_a_practice_host_stays_one_when_it_is_long_gone(arguments, lab,
     assert all(line.startswith(f"{WORD}: {LAB} is a practice host") for line in first_lines(capfd))
 
 
-@pytest.mark.parametrize("arguments", [["status"], ["doctor"], ["watch", "--for", "0.2"]])
+@pytest.mark.parametrize(
+    "arguments", [["status"], ["doctor"], ["hosts"], ["watch", "--for", "0.2"]]
+)
 def test_hosts_that_were_not_named_are_told_too(arguments, lab, capfd):
     main.run(arguments)
     assert all(line.startswith(f"{WORD}: {LAB} ") for line in first_lines(capfd))

@@ -12,7 +12,10 @@ from specctl.domain.forecast.corpora import Document
 from specctl.domain.forecast.forecasting import Question, forecast
 from specctl.domain.forecast.reading import read_settings
 from specctl.domain.forecast.report import ForecastReport
+from specctl.domain.host import Host
 from specctl.domain.interconnect import UNEXERCISED, AllReduce, Link, ReducedSize
+from specctl.domain.lint.finding import Finding, Severity
+from specctl.domain.listed import HostList, ProfileList, list_host, list_profile
 from specctl.domain.plain import plain
 from specctl.domain.profile import Expectation, Profile, Speculation
 from tests.unit.domain.forecast.transcripts import like_text
@@ -78,9 +81,35 @@ def _cost() -> Any:
     )
 
 
+def _hosts() -> Any:
+    lab = Host(
+        "lab-1", address="127.0.0.1", port=40231, is_simulated=True, file="remotes/lab-1.toml"
+    )
+    named = Host(
+        "gpu8", ssh="gpu8", labels={"site": "rack 4"}, read_only=True, file="remotes/gpu8.toml"
+    )
+    return plain(HostList((list_host(named), list_host(lab))))
+
+
+def _profiles() -> Any:
+    profile = Profile(
+        "eagle3-3", "org/m", "EAGLE-3", speculation=Speculation("EAGLE3"), baseline="base"
+    )
+    finding = Finding(
+        Severity.REWRITE, "speculation.num-draft-tokens", "8 to 4", profile="eagle3-3"
+    )
+    rows = (
+        list_profile("eagle3-3", "profiles/eagle3-3.toml", profile, [finding], is_simulated=False),
+        list_profile("odd", "profiles/odd.toml", None, [], is_simulated=False),
+    )
+    return plain(ProfileList("SGLang 0.5.23", None, rows))
+
+
 VALUE_EXAMPLES: Mapping[str, Callable[[], Mapping[str, Any]]] = {
     "advise": _advise,
     "cost": _cost,
     "expect": _expect,
     "forecast": _forecast,
+    "hosts": _hosts,
+    "profiles": _profiles,
 }
