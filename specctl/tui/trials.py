@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from specctl.domain.trial.narrowing import Narrowed, Pace, find_looks, find_pace
+from specctl.domain.trial.parting import first_parting
 from specctl.domain.trial.running import stand
 from specctl.domain.trial.summary import summarise
 from specctl.domain.trial.words import say_verdict
@@ -13,8 +14,10 @@ from specctl.domain.trial.words import say_verdict
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from specctl.domain.comparison import Unasked
     from specctl.domain.report.references import Published
     from specctl.domain.runs import RunBrief
+    from specctl.domain.trial.parting import Parting
     from specctl.domain.trial.running import Next, TrialBlock, TrialPlan
     from specctl.domain.trial.summary import ConcurrencySummary, TrialSummary
     from specctl.services.trial import TrialOutcome
@@ -85,6 +88,11 @@ class TrialSheet:
     ended_s: float | None = None
     conditions: tuple[tuple[str, str], ...] = ()
     published: tuple[Published, ...] = ()
+    differences: tuple[Unasked, ...] | None = None
+    """Resolved arguments that differ unasked; None until the ledger holds them."""
+
+    parting: Parting | None = None
+    """Where the arms' answers differ first."""
 
     @property
     def primary(self) -> ConcurrencySummary:
@@ -105,6 +113,7 @@ def make_sheet(
     ended_s: float | None = None,
     conditions: tuple[tuple[str, str], ...] = (),
     published: tuple[Published, ...] = (),
+    differences: tuple[Unasked, ...] | None = None,
 ) -> TrialSheet:
     """Work a trial out."""
     standing = stand(plan, blocks)
@@ -120,6 +129,8 @@ def make_sheet(
         ended_s=ended_s,
         conditions=conditions,
         published=published,
+        differences=differences,
+        parting=first_parting(plan, tuple(blocks)),
     )
 
 
@@ -163,12 +174,13 @@ class TrialRun:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the ledger does not keep: arguments that differ unasked, what became of the rest."""
+        """What the ledger does not keep: why it failed, what became of what ran before."""
         if self.outcome is None:
             return (self.failure,) if self.failure else ()
-        unasked = (
-            f"nobody asked for it: {one.profile} runs with {one.key} {one.arm}, the baseline "
-            f"with {one.base}"
-            for one in self.outcome.differences
-        )
-        return (*unasked, *self.outcome.restored)
+        return self.outcome.restored
+
+    def known(self, sheet: TrialSheet) -> TrialSheet:
+        """With the unasked differences that this session saw, before the ledger has them."""
+        if self.outcome is None or sheet.differences is not None:
+            return sheet
+        return replace(sheet, differences=self.outcome.differences)

@@ -19,6 +19,7 @@ from specctl.services.probing import Settings
 from specctl.services.runs import conditions
 from specctl.services.trial import read_trial, resumable, run_trial
 from specctl.services.trial_plan import plan_resumption, plan_trial
+from specctl.services.unasked import unasked_of
 from specctl.tui.services import Reference
 from specctl.tui.trials import TrialAsk, TrialSheet, make_sheet
 from specctl.tui.wired_reading import WorkspaceReading
@@ -203,6 +204,7 @@ def _read(trial: str) -> TrialSheet:
         ended_s=run.ended_s,
         conditions=conditions(run),
         published=_published(),
+        differences=unasked_of(run),
     )
 
 

@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from specctl.domain.comparison import Unasked
 from specctl.domain.probe import Void, VoidKind
 from specctl.domain.probing import Window, add_up
 from specctl.domain.profile import Profile
@@ -94,6 +95,7 @@ PUBLISHED = tuple(
     for steps, accept, speedup in ((3, 2.82, 1.68), (5, 3.43, 1.81), (7, 3.8, 1.8), (1, 1.7, 1.25))
 )
 PROFILES = (Profile(BASE, "moonshotai/Kimi-K2.5"), Profile(EAGLE, "moonshotai/Kimi-K2.5"))
+UNASKED = (Unasked(EAGLE, "max-running-requests", 64, 48),)
 CONDITIONS = (
     ("by", "kim@desk, specctl 0.1.0"), ("host", "pro6k-01"),
     ("GPUs", "8x NVIDIA RTX PRO 6000"), ("driver", "580.95.05"), ("SGLang", "0.5.23"),
@@ -123,7 +125,7 @@ def decided(**more: Any) -> TrialSheet:
     word = stand(of, made).verdicts[1].word
     return make_sheet(
         of, made, outcome=word.value if word else "", ended_s=parts.NOW_S - 7300.0,
-        conditions=CONDITIONS, published=PUBLISHED,
+        conditions=CONDITIONS, published=PUBLISHED, differences=UNASKED,
     )  # fmt: skip
 
 

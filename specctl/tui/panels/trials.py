@@ -125,8 +125,13 @@ class WhyPanel(Scrolled):
     def _lines(self, cells: int) -> list[Line]:
         sheet = self.looked.sheet
         run = self.looked.desk.runs.get(self.looked.trial)
-        notes = run.notes if run is not None else ()
-        return why_lines(sheet, notes, cells) if sheet is not None else []
+        if sheet is None:
+            return []
+        return (
+            why_lines(sheet, (), cells)
+            if run is None
+            else why_lines(run.known(sheet), run.notes, cells)
+        )
 
     def longest(self) -> int:
         """Rows of all of it."""

@@ -1,4 +1,4 @@
-"""Why a trial says what it says: break-even, step costs, reasons, conditions, what can be run."""
+"""Why a trial says what it says: break-even, step costs, evidence, reasons, conditions."""
 
 from __future__ import annotations
 
@@ -8,6 +8,13 @@ from specctl.domain import figures
 from specctl.domain.trial.rows import trial_words
 from specctl.tui.render import numbers
 from specctl.tui.render.arms import is_plain
+from specctl.tui.render.evidence import (
+    bill_lines,
+    category_lines,
+    output_lines,
+    traffic_line,
+    unasked_lines,
+)
 from specctl.tui.render.lines import UNKNOWN, Line, wrap
 from specctl.tui.render.plots import bar
 
@@ -18,15 +25,20 @@ if TYPE_CHECKING:
 
 MILLI = 0.001
 NAME_CELLS = 10
+TRAFFIC = "on other prompts like these"
 
 
 def why_lines(sheet: TrialSheet, notes: Sequence[str], cells: int) -> list[Line]:
     """Everything, as long as it is; `notes` are what this session knows beside the ledger."""
     blocks = [
         _section("THIS RUN", list(notes), cells),
-        _even(sheet, cells),
+        [*_even(sheet, cells), *traffic_line(sheet, cells)],
         _steps(sheet, cells),
         _section("WHY", _reasons(sheet), cells),
+        unasked_lines(sheet.differences, cells),
+        output_lines(sheet, cells),
+        category_lines(sheet, cells),
+        bill_lines(sheet, cells),
         _commands(sheet, cells),
         _conditions(sheet, cells),
     ]
@@ -83,10 +95,16 @@ def _steps(sheet: TrialSheet, cells: int) -> list[Line]:
 
 
 def _reasons(sheet: TrialSheet) -> list[str]:
-    """All that `specctl runs show` says beside the table, without what stands above."""
-    *rest, _ = trial_words(sheet.summary)
-    own = f"{sheet.plan.profile}: a step costs"
-    return [words for words in rest if not words.startswith(own)]
+    """What limits the answer; what has a section of its own is left out."""
+    summary = sheet.summary
+    out = [f"not used: {reason} ({count}x)" for reason, count in summary.lost]
+    for one in summary.concurrencies:
+        where = "" if one.is_primary else f"at concurrency {one.concurrency}: "
+        if not one.is_primary:
+            out.append(where + one.sentence)
+        out += [f"{where}{sheet.plan.profile}: {words}" for words in one.suspects]
+        out += [where + words for words in one.reasons if not words.startswith(TRAFFIC)]
+    return [*out, *([f"ended early: {summary.ended}"] if summary.ended else [])]
 
 
 def _section(name: str, texts: list[str], cells: int) -> list[Line]:

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from specctl.tui.render.arms import word_tone
-from specctl.tui.render.lines import Drawing, Line, few, merge, spread, width
+from specctl.tui.render.lines import Drawing, Line, few, merge, middle, safe, spread, width
 from specctl.tui.render.plots import GUTTER
 
 if TYPE_CHECKING:
+    from specctl.domain.report.references import Published
     from specctl.domain.trial.summary import ConcurrencySummary
     from specctl.tui.render.lines import Span
     from specctl.tui.trials import TrialSheet
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 COSTS = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0)
 NEAR = 0.12
 """A line this close to ours, as a share, is left out."""
+
+MOST_NAMED = 6
+"""Published points with a name; the nearest to ours."""
 
 TOPS = (1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 12.0)
 BRAILLE = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
@@ -180,14 +184,25 @@ def _draw_points(canvas: Canvas, sheet: TrialSheet, measured: list[ConcurrencySu
 
 
 def _draw_published(canvas: Canvas, sheet: TrialSheet) -> int:
-    """Ghosts, where nothing of ours is; how many are in sight."""
-    shown = 0
+    """Ghosts, where nothing of ours is, some with names; how many are in sight."""
+    shown: list[Published] = []
     for one in sheet.published:
         x, y = canvas.across(one.accept_length, canvas.cells), canvas.down(one.speedup, canvas.rows)
         if one.is_plausible and canvas.is_free(x, y, 1):
             canvas.marks[x, y] = ("○", "faint")
-            shown += 1
-    return shown
+            shown.append(one)
+    found = sheet.primary.break_even
+    own = found.accept_length if found else 1.0
+    for one in sorted(shown, key=lambda one: abs(one.accept_length - own))[:MOST_NAMED]:
+        where = (one.accept_length, one.speedup)
+        canvas.point(where, ("○", "faint"), (_ghost_name(one, canvas.cells), "faint"))
+    return len(shown)
+
+
+def _ghost_name(one: Published, cells: int) -> str:
+    """`Kimi-K2 3 steps`; a report names the source and licence of each."""
+    noun = "step" if one.num_steps == 1 else "steps"
+    return f"{middle(safe(one.model), max(8, cells // 5))} {one.num_steps} {noun}"
 
 
 def _with_axis(canvas: Canvas) -> list[Line]:
