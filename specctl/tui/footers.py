@@ -1,0 +1,36 @@
+"""What the last row of each screen offers."""
+
+from __future__ import annotations
+
+FOOTERS: dict[str, tuple[str, ...]] = {
+    "fleet": (
+        "row.open", "server.start", "server.stop", "server.adopt", "probe.start", "filter.open",
+        "command.open", "profiles.open", "source.open", "log.open", "order.choose", "live.pause",
+    ),
+    "host": (
+        "server.start", "server.stop", "server.adopt", "probe.start", "drift.show", "log.open",
+        "profiles.open", "source.open", "live.pause", "panel.zoom", "sibling.next",
+        "command.open", "live.span",
+    ),
+    "launch": (
+        "server.start", "host.open", "log.open", "copy.selection", "command.open", "go.back",
+    ),
+    "source": (
+        "row.open", "filter.open", "source.grep", "diff.show", "match.next", "copy.selection",
+        "panel.next", "sibling.next", "go.back",
+    ),
+    "profiles": (
+        "profile.edit", "profile.fix", "server.start", "profile.add", "diff.show", "match.next",
+        "copy.selection", "filter.open", "sibling.next", "go.back",
+    ),
+    "trials": (
+        "row.open", "trial.start", "trial.resume", "filter.open", "copy.selection", "trials.read",
+        "trial.stop", "command.open", "go.back",
+    ),
+    "trial": (
+        "trial.stop", "trial.start", "trial.resume", "copy.selection", "panel.zoom",
+        "trials.open", "trials.read", "command.open", "go.back",
+    ),
+    "difference": ("row.open", "match.next", "filter.open", "copy.selection", "go.back"),
+}  # fmt: skip
+"""By importance: cut from the right by whole items."""
