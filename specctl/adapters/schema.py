@@ -168,11 +168,71 @@ class RemoteFile(_Table):
     notes: str | None = Field(None, description="For people.")
 
 
-MODELS: dict[str, type[BaseModel]] = {"profile": ProfileFile, "remote": RemoteFile}
+class AlertTable(_Table):
+    """When one kind of alert is raised and cleared; what is left out stays as it is."""
+
+    on: bool | None = Field(None, description="false: this kind of alert is never raised.")
+    for_s: float | None = Field(
+        None, ge=0, description="Seconds for which it must hold before it is raised."
+    )
+    clear_for_s: float | None = Field(
+        None, ge=0, description="Seconds for which it must not hold before it is cleared."
+    )
+
+
+class ThresholdTable(AlertTable):
+    """The same, of a value with a threshold; between the two it neither raises nor clears."""
+
+    raise_at: float | None = Field(None, gt=0, description="Raised from here on.")
+    clear_at: float | None = Field(None, gt=0, description="Cleared from here on.")
+
+
+class ThrottleTable(AlertTable):
+    """The same, of slowed GPUs."""
+
+    reasons: (
+        list[Literal["hw slow", "heat (hw)", "brake (hw)", "heat (sw)", "power cap"]] | None
+    ) = Field(None, min_length=1, description="Slow-downs that count.")
+
+
+class AlertsFile(_Table):
+    """The file alerts.toml of a workspace: when alerts are raised and cleared."""
+
+    lost: AlertTable | None = Field(None, description="A host is not reached; 5 s, 5 s.")
+    crashed: AlertTable | None = Field(None, description="A server crashed; at once.")
+    gpu: AlertTable | None = Field(None, description="A GPU fell off the bus; 3 s, 10 s.")
+    collapsed: ThresholdTable | None = Field(
+        None,
+        description="Accept length of a draft model that proposes: raised under 1.005, cleared "
+        "from 1.05; 10 s, 10 s.",
+    )
+    breakeven: ThresholdTable | None = Field(
+        None,
+        description="Accept length as a share of its break-even: raised under 1, cleared from "
+        "1.03; 15 s, 15 s.",
+    )
+    throttle: ThrottleTable | None = Field(
+        None, description="GPUs are slowed: every reason but power cap; 3 s, 10 s."
+    )
+    memory: ThresholdTable | None = Field(
+        None, description="GPU memory used in percent: raised at 98, cleared under 96; 10 s, 10 s."
+    )
+    queue: ThresholdTable | None = Field(
+        None,
+        description="Requests that wait at a server and become more: raised at 16, cleared under "
+        "4; 30 s, 10 s.",
+    )
+
+
+MODELS: dict[str, type[BaseModel]] = {
+    "alert_rules": AlertsFile,
+    "profile": ProfileFile,
+    "remote": RemoteFile,
+}
 
 
 def json_schema(kind: str) -> dict[str, Any]:
-    """The JSON Schema of `profile` or `remote` files, for editors."""
+    """The JSON Schema of one kind of file, for editors."""
     schema: dict[str, Any] = _for_draft_7(MODELS[kind].model_json_schema())
     if kind == "profile":
         schema["definitions"].update(_DEFINITIONS)

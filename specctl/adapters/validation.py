@@ -1,4 +1,4 @@
-"""Every problem of one remote or profile file: what, at which key, on which line."""
+"""Every problem of one file that people write: what, at which key, on which line."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from specctl.adapters import schema
 from specctl.domain import flags
+from specctl.domain.alerts.rules import FALLING, rules_of
 from specctl.domain.nearest import nearest
 from specctl.domain.problem import Problem
 from specctl.domain.profile import SECRET_PREFIX
@@ -28,6 +29,9 @@ _TABLES: dict[str, type[BaseModel]] = {
     "placement": schema.PlacementTable,
     "expectation": schema.ExpectationTable,
     "corpora": schema.CorpusTable,
+    **dict.fromkeys(("lost", "crashed", "gpu"), schema.AlertTable),
+    **dict.fromkeys(("collapsed", "breakeven", "memory", "queue"), schema.ThresholdTable),
+    "throttle": schema.ThrottleTable,
 }
 _KINDS = {
     "string_type": "a string in quotes",
@@ -43,7 +47,9 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SECRET_NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _OWN_RULES = ("arguments", "speculation", "env")
+_FILES = {"alert_rules": "alerts.toml", "profile": "a profile file", "remote": "a remote file"}
 _OTHER_NAMES = {
+    "alert_rules": {"host": "lost", "crash": "crashed", "heat": "throttle", "accept": "breakeven"},
     "remote": {"address": "host", "hostname": "host", "alias": "ssh", "environment": "env"},
     "profile": {
         "environment": "env", "model_path": "model", "model-path": "model", "args": "arguments",
@@ -60,6 +66,8 @@ def problems_of(kind: str, toml: TomlFile) -> tuple[Problem, ...]:
     found = [*_model_problems(kind, toml), *_table_problems(kind, toml), *_nul_problems(toml)]
     if kind == "remote":
         found += _remote_problems(toml)
+    if kind == "alert_rules" and not found:
+        found += _alert_problems(toml)
     return tuple(sorted(found, key=lambda problem: problem.line or 0))
 
 
@@ -75,7 +83,7 @@ def _in_words(kind: str, toml: TomlFile, details: ErrorDetails) -> Problem:
     path = tuple(part for part in details["loc"] if part != "[key]")
     if details["type"] == "extra_forbidden":
         place = dotted(path[:-1])
-        message = f"no key {path[-1]}" + (f" in [{place}]" if place else f" in a {kind} file")
+        message = f"no key {path[-1]}" + (f" in [{place}]" if place else f" in {_FILES[kind]}")
         return _problem(toml, path, message, _nearest_key(kind, path))
     wanted = _KINDS.get(details["type"])
     if wanted is not None:
@@ -214,6 +222,21 @@ def _remote_problems(toml: TomlFile) -> Iterator[Problem]:
         yield _problem(toml, (), 'names neither `ssh` nor `host`, nor transport = "local"')
     elif "ssh" in reach and "host" in reach:
         yield _problem(toml, ("host",), "either `ssh` or `host`: an alias has its own host name")
+
+
+def _alert_problems(toml: TomlFile) -> Iterator[Problem]:
+    """Thresholds the wrong way round: an alert would be raised and cleared by one value."""
+    for rule in rules_of(toml.values).by_name.values():
+        if rule.raise_at is None or rule.clear_at is None:
+            continue
+        is_falling = rule.name in FALLING
+        if is_falling and rule.clear_at < rule.raise_at:
+            message = f"must be at least raise_at, {rule.raise_at:g}, not {rule.clear_at:g}"
+        elif not is_falling and rule.clear_at > rule.raise_at:
+            message = f"must be at most raise_at, {rule.raise_at:g}, not {rule.clear_at:g}"
+        else:
+            continue
+        yield _problem(toml, (rule.name.value, "clear_at"), message)
 
 
 def _problem(

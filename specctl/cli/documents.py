@@ -229,7 +229,11 @@ DOCUMENTS = {
         ),
     )
 }
-FILES = {"profile": "A file of profiles/.", "remote": "A file of remotes/."}
+FILES = {
+    "alert_rules": "The file alerts.toml.",
+    "profile": "A file of profiles/.",
+    "remote": "A file of remotes/.",
+}
 """What people write: their schemas are for editors, in the draft those know."""
 
 SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {

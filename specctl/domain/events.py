@@ -30,6 +30,15 @@ class HostDescribed:
 
 
 @dataclass(frozen=True, slots=True)
+class HostRemoved:
+    """A host is in the workspace no more: its file is gone, or the lab that had it is down."""
+
+    host: str
+    time_s: float
+    """By the operator's clock, Unix seconds."""
+
+
+@dataclass(frozen=True, slots=True)
 class LinkChanged:
     """The way a host is reached changed."""
 
@@ -140,6 +149,9 @@ class ProbeProgressed:
     total: int
     """Requests of this part."""
 
+    remaining_s: float | None = None
+    """Of the whole probe; None before the first measured requests were answered."""
+
 
 @dataclass(frozen=True, slots=True)
 class ProbeFinished:
@@ -187,19 +199,33 @@ class TrialProgressed:
 
 @dataclass(frozen=True, slots=True)
 class AlertsChanged:
-    """An alert of a host opened or closed."""
+    """An alert of a host was raised or cleared; raised again, its words are newer."""
 
     host: str
     time_s: float
     """By the operator's clock, Unix seconds."""
 
     rule: str
+    """A name of `alerts.rules.Name`."""
+
     is_open: bool
     words: str
+    server: str = ""
+    """Empty where it is about the host."""
+
+    severity: str = "warning"
+    """`warning`: it works, worse than it could; `error`: it does not work, or was lost."""
+
+    value: str = ""
+    """What was measured against its threshold, e.g. `1.50 < 1.69`."""
+
+    hint: str = ""
+    """What to do next."""
 
 
 Event = (
     HostDescribed
+    | HostRemoved
     | LinkChanged
     | HostSampled
     | ServersSeen

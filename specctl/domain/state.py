@@ -6,10 +6,12 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, assert_never
 
+from specctl.domain.alerts.alert import Alert, fold
 from specctl.domain.events import (
     AlertsChanged,
     Event,
     HostDescribed,
+    HostRemoved,
     HostSampled,
     LinkChanged,
     LogRead,
@@ -22,7 +24,7 @@ from specctl.domain.events import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from specctl.domain.probe import ProbeResult
     from specctl.domain.sample import Sample, ServerSample
@@ -71,6 +73,14 @@ class HostState:
     trial: TrialProgressed | None = None
     """Where the last trial on this host is."""
 
+    alerts: tuple[Alert, ...] = ()
+    """The open ones in order of their raising, then those cleared lately, the newest first."""
+
+    @property
+    def open_alerts(self) -> tuple[Alert, ...]:
+        """What is wrong now."""
+        return tuple(alert for alert in self.alerts if alert.is_open)
+
     def server(self, name: str) -> Server | None:
         """The server called `name`, when there is one."""
         return next((s for s in self.servers or () if s.name == name), None)
@@ -101,8 +111,12 @@ def reduce(state: State, event: Event) -> State:
             host = replace(host, trial=event)
         case PlanProgressed() | ProbeProgressed() | ProbeFinished():
             host = _reduce_activity(host, event)
-        case LogRead() | AlertsChanged():
+        case AlertsChanged():
+            host = replace(host, alerts=fold(host.alerts, event))
+        case LogRead():
             return state
+        case HostRemoved():
+            return State({name: h for name, h in state.hosts.items() if name != event.host})
         case _:
             assert_never(event)
     return State({**state.hosts, event.host: host})
@@ -143,15 +157,32 @@ def _with_servers(host: HostState, servers: tuple[Server, ...]) -> HostState:
     return replace(host, servers=servers, server_samples=samples)
 
 
+def _nothing(event: Event, state: State) -> Iterable[Event]:
+    """Nothing follows."""
+    del event, state
+    return ()
+
+
 class Store:
     """The one mutable thing: the current state, and who wants to hear of a newer one."""
 
     def __init__(self) -> None:
         self.state = State()
+        self.derive: Callable[[Event, State], Iterable[Event]] = _nothing
+        """What follows from an event and the state after it, as further events."""
+
         self._listeners: list[Callable[[Event, State], None]] = []
 
     def apply(self, event: Event) -> None:
-        """Fold `event` in and tell the listeners, in the order they subscribed."""
+        """Fold `event` in and tell the listeners, in the order they subscribed; then what follows.
+
+        What follows from an event that itself followed is not asked for.
+        """
+        self._take(event)
+        for following in tuple(self.derive(event, self.state)):
+            self._take(following)
+
+    def _take(self, event: Event) -> None:
         self.state = reduce(self.state, event)
         for listener in tuple(self._listeners):
             listener(event, self.state)

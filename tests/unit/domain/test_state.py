@@ -6,6 +6,7 @@ from specctl.domain import events
 from specctl.domain.events import (
     AlertsChanged,
     HostDescribed,
+    HostRemoved,
     HostSampled,
     LinkChanged,
     LogRead,
@@ -76,7 +77,29 @@ def test_activity_ends_with_the_plan():
 def test_what_is_not_kept_leaves_the_state_as_it_is():
     state = state_after(HostSampled("h", 1, SAMPLE))
     assert reduce(state, LogRead("h", 2, "7c1e", ("line",))) is state
-    assert reduce(state, AlertsChanged("h", 2, "heat", is_open=True, words="hot")) is state
+
+
+def test_alerts_are_part_of_the_state():
+    raised = AlertsChanged("h", 2, "throttle", is_open=True, words="hot")
+    cleared = AlertsChanged("h", 3, "throttle", is_open=False, words="hot")
+    assert [a.words for a in state_after(raised).host("h").open_alerts] == ["hot"]
+    assert state_after(raised, cleared).host("h").open_alerts == ()
+    assert len(state_after(raised, cleared).host("h").alerts) == 1
+
+
+def test_a_host_that_is_removed_is_forgotten():
+    state = state_after(HostSampled("h", 1, SAMPLE), HostRemoved("h", 2))
+    assert "h" not in state.hosts
+
+
+def test_what_follows_from_an_event_is_heard_after_it_and_asked_for_once():
+    store, heard = Store(), []
+    more = AlertsChanged("h", 1, "throttle", is_open=True, words="hot")
+    store.derive = lambda event, state: [more]
+    store.subscribe(lambda event, state: heard.append(type(event).__name__))
+    store.apply(HostSampled("h", 1, SAMPLE))
+    assert heard == ["HostSampled", "AlertsChanged"]
+    assert store.state.host("h").open_alerts
 
 
 def test_every_event_names_its_host_and_time():

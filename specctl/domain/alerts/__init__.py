@@ -1,0 +1,1 @@
+"""What is wrong on hosts and servers: rules, when they raise and clear, and the words for it."""

@@ -1,0 +1,92 @@
+"""Alerts while hosts are watched: every event is followed by those it raises or clears."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from specctl.domain.alerts.judging import Look
+from specctl.domain.alerts.watching import Watched, watch
+from specctl.domain.events import (
+    HostRemoved,
+    HostSampled,
+    LinkChanged,
+    ServerSampled,
+    ServersSeen,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from specctl.domain.alerts.judging import Even
+    from specctl.domain.alerts.rules import Rules
+    from specctl.domain.events import Event
+    from specctl.domain.state import State, Store
+
+    EvensOf = Callable[[str], Mapping[str, Even]]
+    """Break-evens known on a host, by profile."""
+
+TELLING = (HostSampled, LinkChanged, ServersSeen, ServerSampled)
+"""Events after which a rule may say something else."""
+
+JUDGED_EVERY_S = 0.9
+"""A host is judged once a second however many events it has; changes of its link at once."""
+
+SERVER_HOLD_S, LOST_AFTER_S = 6.5, 15.0
+
+
+def _none_known(host: str) -> Mapping[str, Even]:
+    del host
+    return {}
+
+
+class Alerting:
+    """Judges the hosts of a store by its events and, where those fall silent, by the clock."""
+
+    def __init__(
+        self,
+        store: Store,
+        rules: Rules,
+        evens: EvensOf = _none_known,
+        *,
+        interval_s: float = 1.0,
+        judged_every_s: float = JUDGED_EVERY_S,
+    ) -> None:
+        """`interval_s` is how often hosts are sampled."""
+        self._store, self._rules, self._evens = store, rules, evens
+        self._interval_s, self._every_s = interval_s, judged_every_s
+        self._watched: dict[str, Watched] = {}
+        self._judged_at_s: dict[str, float] = {}
+        store.derive = self._follow
+
+    def tick(self, now_s: float) -> None:
+        """Judge the hosts that no event has spoken of lately."""
+        for name in tuple(self._store.state.hosts):
+            if now_s - self._judged_at_s.get(name, float("-inf")) >= self._every_s:
+                for change in self._judge(name, self._store.state, now_s):
+                    self._store.apply(change)
+
+    def _follow(self, event: Event, state: State) -> Iterable[Event]:
+        if isinstance(event, HostRemoved):
+            self._watched.pop(event.host, None)
+            return ()
+        if not isinstance(event, TELLING):
+            return ()
+        since_s = event.time_s - self._judged_at_s.get(event.host, float("-inf"))
+        if not isinstance(event, LinkChanged) and since_s < self._every_s:
+            return ()
+        return self._judge(event.host, state, event.time_s)
+
+    def _judge(self, name: str, state: State, now_s: float) -> Iterable[Event]:
+        self._judged_at_s[name] = now_s
+        look = Look(
+            name,
+            state.host(name),
+            now_s,
+            hold_s=3 * self._interval_s + 0.5,
+            server_hold_s=max(SERVER_HOLD_S, 3 * self._interval_s),
+            lost_after_s=max(LOST_AFTER_S, 5 * self._interval_s),
+            evens=self._evens(name),
+        )
+        before = self._watched.get(name, Watched())
+        self._watched[name], changes = watch(before, look, self._rules)
+        return changes

@@ -1,0 +1,107 @@
+"""Break-even accept lengths that runs of the ledger give, by host and profile."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import closing, suppress
+from typing import TYPE_CHECKING
+
+from specctl.adapters.ledger import Ledger
+from specctl.domain.alerts.judging import Even
+from specctl.domain.errors import UsageError
+from specctl.domain.runs import RunKind
+from specctl.services.run_figures import figures_of
+from specctl.services.runs import gather
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from specctl.adapters.clock import Clock
+    from specctl.adapters.workspace import Workspace
+    from specctl.domain.run_figures import RunFigures
+
+HINT = "stop it, or try another draft length: specctl advise"
+MOST_READ = 30
+"""So many of the newest trials, comparisons and probes are read, each."""
+
+READ_EVERY_S = 20.0
+KINDS = (RunKind.TRIAL, RunKind.COMPARISON, RunKind.PROBE)
+
+Evens = dict[str, dict[str, Even]]
+"""Host to profile to break-even."""
+
+
+class KnownEvens:
+    """What the ledger says, read again when it was written to."""
+
+    def __init__(self, path: Path, workspace: Workspace) -> None:
+        self._path = path
+        self._baselines = {
+            name: profile.baseline
+            for name, profile in workspace.profiles().items()
+            if profile.baseline
+        }
+        self._known: Evens = {}
+        self._mark: tuple[float, ...] = ()
+
+    def __call__(self, host: str) -> Mapping[str, Even]:
+        """The break-evens of a host by profile."""
+        return self._known.get(host, {})
+
+    async def follow(self, clock: Clock) -> None:
+        """Read the ledger now and whenever it changed, until cancelled."""
+        while True:
+            await self.read()
+            await clock.sleep(READ_EVERY_S)
+
+    async def read(self) -> None:
+        """Read the ledger, unless it is as it was."""
+        mark = await asyncio.to_thread(_mark, self._path)
+        if mark != self._mark:
+            self._mark = mark
+            self._known = await asyncio.to_thread(read_evens, self._path, self._baselines)
+
+
+def _mark(path: Path) -> tuple[float, ...]:
+    """Changes when the ledger or its write-ahead log does; empty without one."""
+    files = [path, path.with_name(path.name + "-wal")]
+    return tuple(file.stat().st_mtime for file in files if file.exists())
+
+
+def read_evens(path: Path, baselines: Mapping[str, str]) -> Evens:
+    """What the ledger knows; nothing where there is none, or it cannot be used."""
+    if not path.exists():
+        return {}
+    found: list[tuple[float, RunFigures]] = []
+    with suppress(UsageError), closing(Ledger(path)) as ledger:
+        for kind in KINDS:
+            for run in ledger.runs(kind=kind, most=MOST_READ):
+                with suppress(UsageError):  # one that measured nothing, or is damaged, gives none
+                    found.append((run.began_s, figures_of(gather(ledger, run.id))))
+    runs = [figures for _, figures in sorted(found, key=lambda one: one[0])]
+    return gathered([run for run in runs if not run.void], baselines)
+
+
+def gathered(runs: Sequence[RunFigures], baselines: Mapping[str, str]) -> Evens:
+    """Break-evens of runs in the order of their time: the newest of each profile counts.
+
+    Two probes, of a profile and of its baseline, give one where no run measured both.
+    """
+    out: Evens = {}
+    steps: dict[tuple[str, str, int], float] = {}
+    for run in runs:
+        for arm in run.arms if not run.pairs else ():
+            if arm.step_s is not None:
+                steps[run.host, arm.profile, arm.concurrency] = arm.step_s
+        for pair in reversed(run.pairs):  # the smallest batch last: it stays
+            if pair.break_even is not None:
+                source = f"{run.kind} {run.run}, {pair.arm.concurrency} at a time"
+                even = Even(pair.break_even, source, f"{HINT} {run.run}")
+                out.setdefault(run.host, {})[pair.arm.profile] = even
+    for (host, profile, concurrency), step_s in sorted(steps.items(), reverse=True):
+        base_s = steps.get((host, baselines.get(profile, ""), concurrency))
+        if base_s and profile not in out.get(host, {}):
+            source = f"probes of it and {baselines[profile]}, {concurrency} at a time"
+            out.setdefault(host, {})[profile] = Even(step_s / base_s, source)
+    return out
