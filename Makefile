@@ -9,7 +9,7 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 2)')
 # many tests wait for a host or a server, so more of them run at once than there are cores
 
 .DEFAULT_GOAL := help
-.PHONY: help setup system check lint types contracts test test-live trees lint-report sglang-cpu demo demo-cpu bench lab-scale pictures schemas wheel clean
+.PHONY: help setup system check lint types contracts test test-live trees lint-report sglang-cpu demo demo-cpu aa-cpu bench lab-scale pictures schemas wheel clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 16
@@ -59,6 +59,9 @@ demo: setup      ## a practice host and its story, on the screen; printed with H
 
 demo-cpu: setup sglang-cpu  ## the main job on real SGLang: baseline against n-gram and EAGLE on the CPU
 	$(BIN)/specctl compare cpu tiny-baseline tiny-ngram tiny-eagle --yes
+
+aa-cpu: setup sglang-cpu  ## real SGLang against itself, 8 + 8 launches: what this machine's noise is (20 minutes)
+	$(BIN)/specctl compare cpu tiny-baseline tiny-twin --workload tiny --launches 8 --one-look --yes
 
 bench: setup system  ## ratios against the ways people do it today; writes bench-*.json
 	$(BIN)/python -m tests.bench

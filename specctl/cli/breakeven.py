@@ -1,15 +1,19 @@
-"""`specctl breakeven`: no host, no file, only numbers."""
+"""`specctl breakeven`: no host, only numbers, typed or of a run."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from specctl.cli.invocation import json_option
 from specctl.cli.output import style, write, write_json
+from specctl.cli.simulated import SHOWN
 from specctl.domain.breakeven import Typed, curve, work_out
+from specctl.domain.errors import UsageError
 from specctl.domain.figures import fixed
+from specctl.domain.host import Host
 from specctl.domain.plain import plain
 from specctl.domain.published import BreakEvenAnswer, CurvePoint
 
@@ -47,20 +51,28 @@ CURVE_HEADER = "\naccuracy  accept length  speedup"
     help="Share of drafts that are right, 0-1; needs --steps.",
 )
 @click.option("--steps", type=int, metavar="N", help="Draft steps.")
+@click.option(
+    "--measured", metavar="RUN",
+    help="Plain and speculative step of a trial or comparison of the ledger.",
+)  # fmt: skip
 @click.option("--curve", "draw", is_flag=True, help="Speedup along the accuracy; needs --steps.")
 @json_option
-def command(*, draw: bool, as_json: bool, **numbers: Any) -> None:
+def command(*, draw: bool, as_json: bool, measured: str | None, **numbers: Any) -> None:
     """Say which accept length pays for a speculative step, and whether a drafter reaches it.
 
     Given --tps and --accept-length together with --accuracy, the first two say what a step costs
-    and the accuracy says what another drafter would bring at that cost.
+    and the accuracy says what another drafter would bring at that cost; so does --measured, of
+    a run's first concurrency.
 
     \b
     specctl breakeven --base-ms 17.1 --step-ms 28.8 --accept-length 1.5
     specctl breakeven --base-tps 58 --step-ms 28.8 --accuracy 0.6 --steps 3
+    specctl breakeven --measured 5c0f --accuracy 0.75 --steps 3
     specctl breakeven --base-ms 17.1 --step-ms 28.8 --steps 3 --curve
     """  # noqa: D301  click reads \b
     typed = Typed(**numbers)
+    if measured is not None:
+        typed = _with_measured(typed, measured)
     found = work_out(typed)
     points = curve(typed, accuracies=CURVE) if draw else ()
     if as_json:
@@ -71,6 +83,36 @@ def command(*, draw: bool, as_json: bool, **numbers: Any) -> None:
         write(CURVE_HEADER)
     for point in points:
         _write_point(*point)
+
+
+def _with_measured(typed: Typed, name: str) -> Typed:
+    """Both step times of a run; raises UsageError where they are typed too, or not measured."""
+    from specctl.cli.compare_trial import open_ledger
+    from specctl.services.run_figures import find_figures
+
+    given = (
+        typed.base_ms,
+        typed.base_tps,
+        typed.step_ms,
+        typed.draft_ms,
+        typed.verify_ms,
+        typed.tps,
+    )
+    if any(value is not None for value in given):
+        raise UsageError("--measured gives both step times: type none beside it")
+    with open_ledger() as ledger:
+        (figures,) = find_figures(ledger, (name,))
+    SHOWN.notice(Host(figures.host, is_simulated=figures.is_simulated))
+    if not figures.pairs or figures.void:
+        why = figures.void or "it is of one profile"
+        raise UsageError(
+            f"run {figures.run} does not tell a plain step from a speculative one: {why}",
+            hint="specctl runs list --kind trial shows the trials.",
+        )
+    pair = figures.pairs[0]
+    if not pair.base.step_s or not pair.arm.step_s:
+        raise UsageError(f"run {figures.run} measured no step times")
+    return replace(typed, base_ms=pair.base.step_s * 1000, step_ms=pair.arm.step_s * 1000)
 
 
 def published(

@@ -68,6 +68,7 @@ def command(
     launches: int | None,
     margin: float,
     strict: bool,
+    is_looked_at_once: bool,
     budget: float | None,
     resume: str | None,
     dry_run: bool,
@@ -86,7 +87,7 @@ def command(
     specctl compare gpu8 mimo-7b-baseline mimo-7b-nextn --budget 3h
     specctl compare gpu8 kimi-baseline kimi-eagle3 kimi-ngram --workload my.jsonl
     """  # noqa: D301  click reads \b
-    asked = Asked(concurrency, launches, budget, is_strict=strict)
+    asked = Asked(concurrency, launches, budget, is_strict=strict or is_looked_at_once)
     if resume is not None:
         if names:
             raise UsageError("--resume takes everything from the trial", hint="Name nothing else.")
@@ -103,7 +104,7 @@ def command(
         host,
         profiles,
         settings,
-        design_of(most, margin, strict=strict),
+        design_of(most, margin, strict=strict, is_looked_at_once=is_looked_at_once),
         source=workload,
         budget_s=budget,
         is_dry=dry_run,
@@ -141,7 +142,7 @@ def _launches(asked: Asked, profiles: int) -> int:
         )
     if most == 1 and (len(asked.concurrencies) > 1 or asked.budget_s or asked.is_strict):
         raise UsageError(
-            "--budget, --strict and several concurrencies belong to a trial",
+            "--budget, --strict, --one-look and several concurrencies belong to a trial",
             hint="Ask for --launches 8.",
         )
     return most

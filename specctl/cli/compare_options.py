@@ -101,6 +101,10 @@ def trial_options(command: Callable[..., object]) -> Callable[..., object]:
             help="First verdict after 6 launches each: sees a second speed that comes and goes.",
         ),
         click.option(
+            "--one-look", "is_looked_at_once", is_flag=True,
+            help="No word before all launches are made: for an A/A, which tells a host's noise.",
+        ),
+        click.option(
             "--budget", type=Duration(),
             help="Begin no pair of launches that would end later, e.g. 40m.",
         ),
@@ -109,12 +113,16 @@ def trial_options(command: Callable[..., object]) -> Callable[..., object]:
     return command
 
 
-def design_of(launches: int, margin: float, *, strict: bool) -> Design:
+def design_of(
+    launches: int, margin: float, *, strict: bool, is_looked_at_once: bool = False
+) -> Design:
     """The design that these options ask for."""
     first = STRICT_FIRST_LOOK if strict else LEAST_LOOKED_AT
+    if is_looked_at_once:
+        first = max(first, launches)
     return Design(
         most_launches=launches,
         margin=margin,
         first_look=min(first, max(launches, 1)) if launches >= LEAST_LOOKED_AT else first,
-        early_error=0.0 if strict else Design().early_error,
+        early_error=0.0 if strict or is_looked_at_once else Design().early_error,
     )

@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 from specctl.cli.breakeven import command
 from specctl.domain.errors import UsageError
+from tests.cli.kept import keep_trial
 from tests.schemas import assert_valid
 
 
@@ -55,3 +56,18 @@ def test_numbers_that_contradict_each_other_are_a_usage_error():
     answer = call("--step-ms", "10", "--tps", "5", "--accept-length", "2")
     assert isinstance(answer.exception, UsageError)
     assert "--step-ms and --tps exclude each other" in answer.exception.message
+
+
+def test_the_step_times_of_a_kept_trial(run, home, workspace):
+    """Those of its first concurrency: 1.3 times faster at an accept length of 2."""
+    kept = keep_trial(home, concurrencies=(1, 4))
+    ran = run("breakeven", "--measured", kept, "--accuracy", "0.75", "--steps", "3", "--json")
+    assert ran.status == 0, ran.err
+    found = json.loads(ran.out)
+    assert_valid(found)
+    assert found["break_even_accept_length"] == pytest.approx(2 / 1.3, rel=0.01)
+    assert found["accept_length"] == pytest.approx(2.734, abs=0.001)
+    assert found["predicted_speedup"] == pytest.approx(2.734 * 1.3 / 2, rel=0.01)
+    twice = run("breakeven", "--measured", kept, "--base-ms", "17")
+    assert twice.status == 2
+    assert "type none beside it" in twice.err
