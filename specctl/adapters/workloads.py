@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from specctl.domain.problem import Problem
 from specctl.domain.workload import Sampling, Workload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 MAX_BYTES = 64 * 1024 * 1024
 PROMPT_KEYS = ("prompt", "messages", "category", "max_tokens", "repeats")
@@ -64,9 +65,17 @@ def read_bundled(name: str) -> Workload:
     return parse_workload(raw, name=name, file=f"{name}.jsonl")
 
 
-def read_warm_up() -> Workload:
-    """What is sent before measuring; disjoint from every bundled workload."""
-    return read_bundled(WARM_UP)
+def read_warm_up(measured: Sequence[Prompt] = ()) -> Workload:
+    """What is sent before measuring; disjoint from every bundled workload.
+
+    No answer is longer than the longest of what is `measured`.
+    """
+    found = read_bundled(WARM_UP)
+    most = max((prompt.max_tokens for prompt in measured), default=None)
+    if most is None:
+        return found
+    prompts = (replace(one, max_tokens=min(one.max_tokens, most)) for one in found.prompts)
+    return replace(found, prompts=tuple(prompts))
 
 
 def parse_workload(raw: bytes, *, name: str, file: str) -> Workload:

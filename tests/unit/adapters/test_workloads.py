@@ -12,6 +12,7 @@ from specctl.adapters.workloads import (
     read_workload,
 )
 from specctl.domain.errors import InvalidFileError, UsageError
+from specctl.domain.probe import Prompt
 from specctl.domain.workload import Rendered, Sampling, refuse_repeated
 
 
@@ -89,6 +90,14 @@ def test_bundled_sets_are_complete_distinct_and_apart_from_the_warm_up():
         assert workload.sampling.is_greedy
         prompts = [Rendered(p, text=p.text or str(p.messages)) for p in workload.prompts]
         refuse_repeated(prompts, warm_up)
+
+
+def test_no_answer_of_the_warm_up_is_longer_than_what_is_measured():
+    usual = [prompt.max_tokens for prompt in read_warm_up().prompts]
+    short = [prompt.max_tokens for prompt in read_warm_up([Prompt("a", max_tokens=40)]).prompts]
+    assert usual == [96] * 4
+    assert short == [40] * 4
+    assert read_warm_up([Prompt("a", max_tokens=4000)]) == read_warm_up()
 
 
 def test_a15_a_soak_is_longer_than_what_a_sick_server_survives():
