@@ -176,10 +176,10 @@ def _throttle(look: Look, rule: Rule) -> Reading:
         return Reading(rule.name, says)
     reasons = dict.fromkeys(reason for gpu in slow for reason in _slowed(gpu, rule))
     words = f"{_gpus(slow)} slowed by {', '.join(reasons)}"
-    hottest = max((g.temperature_c for g in slow if figures.known(g.temperature_c)), default=None)
-    slowest = min((g.sm_clock_mhz for g in slow if figures.known(g.sm_clock_mhz)), default=None)
-    parts = [figures.fixed(hottest, unit=" °C")] if hottest is not None else []
-    parts += [f"{figures.fixed(figures.scaled(slowest, 1000), 2)} GHz"] if slowest else []
+    celsius = [c for gpu in slow if (c := figures.known(gpu.temperature_c)) is not None]
+    mhz = [m for gpu in slow if (m := figures.known(gpu.sm_clock_mhz)) is not None]
+    parts = [f"{max(celsius):.0f} °C"] if celsius else []
+    parts += [f"{min(mhz) / 1000:.2f} GHz"] if mhz else []
     hint = "what is measured meanwhile is void: look at cooling and power limits"
     return _about(rule, slow, words, ", ".join(parts), hint)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from specctl.domain.alerts.judging import Even, Look, Reading, judge
 from specctl.domain.alerts.rules import Name, Rules
@@ -32,7 +33,7 @@ def serving(**values: object) -> HostState:
     return host(server_samples={"7c1e": sample})
 
 
-def with_gpu(**values: object) -> HostState:
+def with_gpu(**values: Any) -> HostState:
     """The same, its GPU 1 another one."""
     return host(sample=parts.host_sample((parts.gpu(0), parts.gpu(1, **values))))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ from tests.unit.domain.alerts.hosts import NOW_S, host, look, said, serving, wit
 GIB = parts.GIB
 
 
-def crashed(**values: object) -> HostState:
+def crashed(**values: Any) -> HostState:
     server = parts.server(
         state=ServerState.CRASHED, evidence=Evidence(first_cause="out of memory"), **values
     )

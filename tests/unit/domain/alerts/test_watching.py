@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specctl.domain.alerts.alert import MOST_CLEARED, fold
+from specctl.domain.alerts.alert import MOST_CLEARED, Alert, fold
 from specctl.domain.alerts.judging import Look, Reading, Says
 from specctl.domain.alerts.rules import RULES, Name, Rules, Severity, rules_of
 from specctl.domain.alerts.watching import Track, Watched, advance, watch
@@ -153,7 +153,7 @@ def test_alerts_fold_into_what_is_open_and_what_was():
 
 
 def test_of_cleared_alerts_the_newest_are_kept():
-    alerts = ()
+    alerts: tuple[Alert, ...] = ()
     for n in range(MOST_CLEARED + 5):
         alerts = fold(fold(alerts, changed(2 * n, is_open=True)), changed(2 * n + 1, is_open=False))
     assert len(alerts) == MOST_CLEARED
