@@ -22,13 +22,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
         open_missing()
     if words in (["--version"], ["-V"]):
         return _say_version()
+    if words[:1] == ["__complete"]:
+        from specctl.cli.completing import answer
+
+        return answer(words[1:])
     if _names_no_command(words) and sys.stdin.isatty() and sys.stdout.isatty():
         from specctl.tui.app import run_tui
 
         return run_tui(workspace=_workspace(words), read_only="--read-only" in words)
+    return _run(words)
+
+
+def _run(words: Sequence[str]) -> int:
+    from specctl.cli.invocation import ScreenWanted
     from specctl.cli.main import run
 
-    return run(words)
+    try:
+        return run(words)
+    except ScreenWanted as wanted:
+        from specctl.tui.replay import run_replay
+
+        return run_replay(wanted.file, speed=wanted.speed, at_s=wanted.at_s)
 
 
 def _say_version() -> int:

@@ -8,7 +8,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from specctl.adapters.schema import MODELS, json_schema
-from specctl.adapters.workspace import PROFILES, REMOTES
+from specctl.adapters.workspace_root import PROFILES, REMOTES
 from specctl.domain.errors import UsageError
 
 if TYPE_CHECKING:

@@ -13,6 +13,8 @@ from specctl.adapters.files import read_toml
 from specctl.adapters.overlay import read_overlay
 from specctl.adapters.toml_writing import to_toml
 from specctl.adapters.validation import problems_of
+from specctl.adapters.workspace_root import PROFILES, REMOTES, VARIABLE, root_around, visible_files
+from specctl.domain.alerts.rules import Rules, rules_of
 from specctl.domain.contradictions import contradictions
 from specctl.domain.errors import InvalidFileError, UsageError
 from specctl.domain.host import Host
@@ -28,8 +30,7 @@ if TYPE_CHECKING:
     from specctl.domain.errors import SpecctlError
     from specctl.domain.profile import Profile
 
-REMOTES, PROFILES = "remotes", "profiles"
-VARIABLE = "SPECCTL_WORKSPACE"
+ALERTS = "alerts.toml"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _SCHEMA_LINES = {REMOTES: "../schema/remote.json", PROFILES: "../schema/profile.json"}
 
@@ -47,11 +48,8 @@ def find_workspace(start: Path, chosen: str | None = None, *, read_only: bool = 
         if not root.is_dir():
             raise UsageError(f"{asked} is not a directory", hint=f"specctl init {asked}")
         return Workspace(root.absolute(), read_only=read_only, overlay=overlay)
-    for directory in (start, *start.parents):
-        if (directory / REMOTES).is_dir():
-            return Workspace(directory, read_only=read_only, overlay=overlay)
-    if overlay is not None or (paths.own_workspace() / REMOTES).is_dir():
-        return Workspace(paths.own_workspace(), read_only=read_only, overlay=overlay)
+    if (root := root_around(start, has_lab=overlay is not None)) is not None:
+        return Workspace(root, read_only=read_only, overlay=overlay)
     raise UsageError(
         f"no workspace here: neither {start} nor a directory above it contains {REMOTES}/",
         hint="specctl add SSH_ALIAS  or  specctl init  makes one; "
@@ -85,6 +83,8 @@ class Workspace:
             if profile is not None:
                 self._profiles[name] = profile
             self._problems[document.file] = (*self._problems[document.file], *problems)
+        self.alert_rules = self._read_alert_rules()
+        """When alerts are raised; as they are without a file while the file has a problem."""
 
     def _documents(self, kind: str, folder: str) -> Iterable[Document]:
         """The files of a folder that are fit for use; the problems of all are kept."""
@@ -98,13 +98,28 @@ class Workspace:
             if all(problem.is_warning for problem in problems):
                 yield Document(path.stem, toml.file, toml.values, toml.lines)
 
+    def _read_alert_rules(self) -> Rules:
+        path = self.root / ALERTS
+        if not path.exists():
+            return Rules()
+        toml = read_toml(path, self._shown_root + ALERTS)
+        problems = self._problems[toml.file] = problems_of("alert_rules", toml)
+        return Rules() if problems else rules_of(toml.values)
+
+    @property
+    def alert_problems(self) -> tuple[Problem, ...]:
+        """What is wrong in `alerts.toml`."""
+        return self._problems.get(self._shown_root + ALERTS, ())
+
     def _files(self, folder: str) -> list[Path]:
         """Its own, and those of the overlay that have another name; hidden ones left out."""
-        own = _visible(self.root / folder)
+        own = visible_files(self.root / folder)
         if self._overlay is None:
             return own
         names = {path.stem for path in own}
-        more = [path for path in _visible(self._overlay.root / folder) if path.stem not in names]
+        more = [
+            path for path in visible_files(self._overlay.root / folder) if path.stem not in names
+        ]
         more.sort(key=lambda path: (len(path.stem), path.stem))  # lab-2 before lab-10
         self._overlaid |= {(folder, path.stem): paths.short(path) for path in more}
         return own + more
@@ -279,10 +294,6 @@ def write_new(path: Path, text: str, *, shown: str) -> None:
 
 def _unnoticed(host: Host) -> None:
     """Nobody wants to know."""
-
-
-def _visible(folder: Path) -> list[Path]:
-    return [path for path in sorted(folder.glob("*.toml")) if not path.name.startswith(".")]
 
 
 def _shown(root: Path) -> str:

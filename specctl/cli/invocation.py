@@ -13,6 +13,14 @@ if TYPE_CHECKING:
     from specctl.adapters.workspace import Workspace
 
 
+class ScreenWanted(Exception):  # noqa: N818  nothing went wrong
+    """A recording is to be shown on the screen, which only the caller of both front ends opens."""
+
+    def __init__(self, file: Path, speed: float, at_s: float) -> None:
+        super().__init__(str(file))
+        self.file, self.speed, self.at_s = file, speed, at_s
+
+
 @dataclass(frozen=True, slots=True)
 class Invocation:
     """One run of specctl."""
@@ -34,7 +42,8 @@ class Invocation:
     def workspace_to_add_to(self) -> Workspace:
         """The workspace of this run, or the user's own one, made now, where there is none."""
         from specctl.adapters import paths
-        from specctl.adapters.workspace import REMOTES, find_workspace
+        from specctl.adapters.workspace import find_workspace
+        from specctl.adapters.workspace_root import REMOTES
         from specctl.domain.errors import UsageError
 
         try:

@@ -39,6 +39,7 @@ COMMANDS: dict[str, dict[str, Entry]] = {
         "import": Entry("importer", "Make a profile of a launch command or script."),
         "show": Entry("show", "Print a profile complete: values, origins, command line."),
         "check": Entry("check", "Find contradictions in profiles and mistakes in files."),
+        "completion": Entry("completion", "Print the tab completion of bash, zsh or fish."),
         "schema": Entry("schema", "Print the JSON Schema of what specctl reads or prints."),
     },
     "hosts": {
@@ -49,6 +50,8 @@ COMMANDS: dict[str, dict[str, Entry]] = {
         "checkpoint": Entry("checkpoint", "Check a draft beside its target by its small files."),
         "drift": Entry("drift", "Compare what runs with its profile and with what is installed."),
         "watch": Entry("watch", "Print what happens on hosts as it happens."),
+        "web": Entry("web", "Serve the screen to a browser, read-only unless asked."),
+        "record": Entry("record", "Write what happens on hosts into a file."),
     },
     "servers": {
         "start": Entry("start", "Start a server from a profile, and follow it until ready."),
@@ -69,6 +72,7 @@ COMMANDS: dict[str, dict[str, Entry]] = {
     },
     "results": {
         "runs": Entry("runs", "List, show, recompute and export what was measured."),
+        "replay": Entry("replay", "Show a recording on the screens, or print it."),
     },
     "practice": {
         "lab": Entry("lab", "Bring up practice GPU hosts on this machine: SIMULATED."),

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from specctl.adapters.git import file_states
 from specctl.adapters.recipe import recipe
-from specctl.adapters.workspace import PROFILES, find_workspace
+from specctl.adapters.workspace import find_workspace
+from specctl.adapters.workspace_root import PROFILES
 from specctl.domain.errors import InvalidFileError, RefusedError, SpecctlError, UsageError
 from specctl.domain.lint.finding import Finding, Severity
 from specctl.domain.missing import NOT_YET

@@ -26,11 +26,21 @@ from tests.unit.domain.trial.runs import trial_blocks, trial_plan
 LAB = "lab-1"
 PROFILES = ("base", "other")
 ABOUT_A_HOST = {"host", "hosts", "target", "place", "on"}
-NEEDS_NO_HOST = {"hosts", "init", "add", "import", "schema", "breakeven", "lab", "check"}
+NEEDS_NO_HOST = {
+    "completion",
+    "hosts",
+    "init",
+    "add",
+    "import",
+    "schema",
+    "breakeven",
+    "lab",
+    "check",
+}
 """They are about files, numbers or a machine that is no host yet."""
 
-OF_KEPT_RUNS = {"runs", "expect", "advise"}
-"""They say of a run what the ledger kept of its host."""
+OF_KEPT_RUNS = {"runs", "expect", "advise", "replay"}
+"""They say of a run, or a recording, what was kept of its host."""
 
 
 def leaves(name, command, before=()):
