@@ -39,6 +39,7 @@ class Target:
     """How the chosen trial stands: `running` here, `open` or `ended`; empty without one."""
 
 
+LIFTS = ":readonly off lifts it."
 Refuse = Callable[[Target], str]
 
 
@@ -88,7 +89,7 @@ class Action:
 def refusal(action: Action, target: Target) -> str:
     """Why `action` cannot be done to `target` now; empty when it can."""
     if action.changes and target.read_only:
-        return f"{target.host or 'This session'} is read-only. :readonly off lifts it."
+        return f"{target.host or 'This session'} is read-only. {LIFTS}"
     return action.refuse(target)
 
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from specctl.adapters import paths
 from specctl.adapters.clock import SystemClock
-from specctl.domain.errors import SpecctlError, UsageError
+from specctl.domain.errors import RefusedError, SpecctlError, UsageError
 from specctl.tui.application import SpecctlApp, Start
 from specctl.tui.glance import glance
-from specctl.tui.settings import read_settings
+from specctl.tui.settings import LOCKED, Settings, read_settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,10 +25,10 @@ USAGE = 2
 """Exit status for what was asked wrongly."""
 
 
-def run_tui(*, workspace: str | None, read_only: bool) -> int:
+def run_tui(*, workspace: str | None, read_only: bool, is_locked: bool = False) -> int:
     """Open the screen on the workspace asked for, else the nearest; returns the exit status."""
     try:
-        settings = read_settings(os.environ, read_only=read_only)
+        settings = read_settings(os.environ, read_only=read_only, is_locked=is_locked)
         found = glance(Path.cwd(), workspace)
     except SpecctlError as error:
         sys.stderr.write(f"specctl: {error.message}\n{error.hint}\n")
@@ -39,7 +39,7 @@ def run_tui(*, workspace: str | None, read_only: bool) -> int:
         clock=clock.now,
         settings=settings,
         folder=paths.short(Path.cwd()),
-        open_folder=lambda folder, create: _open(folder, create=create, read_only=read_only),
+        open_folder=lambda folder, create: _open(folder, create=create, settings=settings),
     )
     status = app.run()
     return status or app.return_code or 0
@@ -54,12 +54,14 @@ def _start(root: Path, hosts: Sequence[str], *, read_only: bool) -> Start:
     return Start(hosts, load)
 
 
-def _open(folder: str, *, create: bool, read_only: bool) -> Start:
+def _open(folder: str, *, create: bool, settings: Settings) -> Start:
     """A workspace made or opened from the first run."""
+    if create and settings.is_locked:
+        raise RefusedError("nothing is written from this screen", hint=LOCKED)
     root = Path(folder).expanduser().absolute()
     if create:
         import_module("specctl.adapters.examples").write_workspace(root)
     found = glance(root, folder if not create else str(root))
     if found is None:
         raise UsageError(f"{folder} holds no remotes/", hint="i makes a workspace.")
-    return _start(found.root, found.hosts, read_only=read_only)
+    return _start(found.root, found.hosts, read_only=settings.read_only)

@@ -13,9 +13,10 @@ from textual.app import App, SystemCommand
 from specctl.domain.errors import SpecctlError
 from specctl.domain.history import Span
 from specctl.domain.state import State, Store
-from specctl.tui.actions import ACTIONS, BY_ID, Kind, Target, refusal
+from specctl.tui.actions import ACTIONS, Kind, Target, refusal
 from specctl.tui.bridge import Pace, StateChanged, listen
 from specctl.tui.commanding import Commanding
+from specctl.tui.guarding import explained, toggle
 from specctl.tui.panel import Painted, Palette
 from specctl.tui.render.chrome import marked
 from specctl.tui.scene import Recent, Scene, no_details
@@ -332,9 +333,15 @@ class SpecctlApp(App[int]):
         text, head = (words, title) if words else (title, "")
         self.notify(text, title=head, severity=severity, markup=False)
 
+    def off(self, action: Action) -> str:
+        """Why an action is off in all of this session; empty when it is not."""
+        del action
+        return ""
+
     def refuse(self, action: Action, reason: str) -> None:
         """Say why an action cannot be done, and what lifts that."""
-        self.tell(f"{action.title.capitalize()} is off", reason, severity="warning")
+        words = explained(reason, self.settings)
+        self.tell(f"{action.title.capitalize()} is off", words, severity="warning")
 
     def copy(self, text: str, what: str) -> None:
         """To the clipboard of the terminal, and say what; text of a practice host says so first."""
@@ -375,17 +382,7 @@ class SpecctlApp(App[int]):
 
     def do_host_toggle_readonly(self, switch: str = "") -> None:
         """Set or lift the guard of the host that is acted on."""
-        host = self.target().host
-        if host is None or self.services is None:
-            return
-        on_now = self.target().read_only
-        wanted = {"on": True, "off": False}.get(switch, not on_now)
-        self.read_only = self.read_only and wanted
-        try:
-            self.services.set_read_only(host, read_only=wanted)
-        except SpecctlError as error:
-            self.refuse(BY_ID["host.toggle_readonly"], f"{error.message} {error.hint}")
-        self.repaint()
+        toggle(self, switch)
 
     # ---------------------------------------------------------------- prompts
 

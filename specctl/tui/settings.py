@@ -13,6 +13,9 @@ from specctl.tui.themes import NAMES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+LOCKED = "specctl web --allow-changes opens screens that may."
+"""What to do where the guard cannot be lifted from the screen."""
+
 THEME, GLYPHS, GUIDE = "SPECCTL_THEME", "SPECCTL_GLYPHS", "SPECCTL_GUIDE"
 
 
@@ -23,11 +26,16 @@ class Settings:
     theme: str = "dark"
     is_ascii: bool = False
     read_only: bool = False
+    is_locked: bool = False
+    """What is read-only stays so: it was decided where the screen was opened, not on it."""
+
     guide: str = ""
     """The story whose next key a line names, e.g. `lab`; empty for none."""
 
 
-def read_settings(environ: Mapping[str, str], *, read_only: bool = False) -> Settings:
+def read_settings(
+    environ: Mapping[str, str], *, read_only: bool = False, is_locked: bool = False
+) -> Settings:
     """Settings of an environment; `NO_COLOR` wins over any theme."""
     name = environ.get(THEME, "") or "dark"
     if name not in NAMES:
@@ -37,7 +45,7 @@ def read_settings(environ: Mapping[str, str], *, read_only: bool = False) -> Set
     if environ.get("NO_COLOR"):
         name = "mono"
     is_ascii = environ.get(GLYPHS) == "ascii" or environ.get("TERM") in {"linux", "vt100", "dumb"}
-    return Settings(name, is_ascii, read_only, _guide(environ))
+    return Settings(name, is_ascii, read_only, is_locked, _guide(environ))
 
 
 def _guide(environ: Mapping[str, str]) -> str:
