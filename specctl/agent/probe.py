@@ -1,7 +1,9 @@
 """The `probe` operation: sends given requests to a server on this host and times the answers.
 
-A closed loop: as many requests are in flight as asked for, each is sent once and never retried.
-What the answers mean is for the reader of the items to say.
+A closed loop keeps as many requests in flight as asked for. An open loop sends each when it is due,
+in order; when as many as allowed are in flight already, those due wait for a free place, and the
+wait shows in `began_s`. Each is sent once and never retried. What the answers mean is for the
+reader of the items to say.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ def run(
 
 
 class _Window:
-    """One closed loop over the requests, with its own cost measured beside it."""
+    """One loop over the requests, with its own cost measured beside it."""
 
     def __init__(
         self,
@@ -56,6 +58,7 @@ class _Window:
         if self.concurrency < 1:
             raise ValueError("concurrency must be at least 1")
         self.timeout_s = float(params.get("timeout_s", 600))
+        self.concurrency = min(self.concurrency, max(1, len(params["requests"])))
         self.requests: Iterator[Mapping[str, Any]] = iter(params["requests"])
         self.emit, self.is_cancelled = emit, is_cancelled
         self.lags: List[float] = []
@@ -87,6 +90,9 @@ class _Window:
 
     async def _work(self) -> None:
         for request in self.requests:
+            due_s = request.get("due_s")
+            if due_s is not None:
+                await asyncio.sleep(self.began_at + due_s - time.perf_counter())
             self.emit(await self._measure(request))
 
     async def _measure_lag(self) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from specctl.domain.missing import Missing
+    from specctl.domain.open_loop import OpenLoop
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,22 @@ class RequestResult:
     is_reasoning_only: bool = False
     """Every token was reasoning: the answer itself never began."""
 
+    due_s: float | None = None
+    """When it was to be sent, from the start of the window; None in a closed loop."""
+
+    retractions: int | None = None
+    """How often the server took it out of its batch to compute it again; None: it does not say."""
+
+    @property
+    def wait_s(self) -> float:
+        """From when it was due to when it was sent."""
+        return 0.0 if self.due_s is None else max(0.0, self.began_s - self.due_s)
+
+    @property
+    def end_s(self) -> float:
+        """When its answer was complete, from the start of the window."""
+        return self.began_s + self.client_latency_s
+
 
 class VoidKind(Enum):
     """Whose doing it is that a window must not be used."""
@@ -107,10 +124,15 @@ class ProbeResult:
     """None when the server follows none."""
 
     concurrency: int
+    """Requests at the same time; of an open loop the most there may be."""
+
     requests: tuple[RequestResult, ...]
     wall_s: float
+    """From the first measured request to the end of the last."""
+
     tokens_per_s: float | None
-    """Output tokens of all successful requests over the wall time of the window."""
+    """Output tokens of all successful requests over the wall time of the window; with fillers, their
+    tokens per second of a place in the batch, times the places in use."""
 
     tokens_per_s_per_request: float | None
     """Mean over requests of decoded tokens / decode time: what one user sees."""
@@ -128,7 +150,7 @@ class ProbeResult:
     """histogram[k] = verify steps that accepted exactly k drafts."""
 
     ttft_p50_s: float | None
-    """Time to the first token, of the streamed requests."""
+    """Time to the first token, of the streamed requests; from when they were due, if they were."""
 
     ttft_p95_s: float | None
     inter_token_p50_s: float | None
@@ -184,3 +206,19 @@ class ProbeResult:
 
     void_kinds: tuple[VoidKind, ...] = ()
     """Of each reason in `void`: whose doing it is."""
+
+    mean_in_flight: float | None = None
+    """Requests in flight in the mean of the window, fillers among them."""
+
+    fillers: int = 0
+    """Requests beside the measured ones that kept the batch full; in no figure."""
+
+    energy_j: float | None = None
+    """Of the server's GPUs while the measured requests and their fillers ran."""
+
+    energy_per_token_j: float | None = None
+    energy_source: str = ""
+    """The driver's counters, or its power readings and why; empty when there is no figure."""
+
+    open_loop: OpenLoop | None = None
+    """What came of the rate that was asked for; None of a closed loop."""

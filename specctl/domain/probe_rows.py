@@ -27,6 +27,7 @@ class Row:
 def probe_rows(result: ProbeResult) -> tuple[Row, ...]:
     """Every figure of a result; one that could not be known says why."""
     return (
+        *_open_loop_rows(result),
         *_speed_rows(result),
         *_acceptance_rows(result),
         *_latency_rows(result),
@@ -34,10 +35,44 @@ def probe_rows(result: ProbeResult) -> tuple[Row, ...]:
     )
 
 
+def _open_loop_rows(result: ProbeResult) -> tuple[Row, ...]:
+    found = result.open_loop
+    if found is None:
+        return ()
+    answers = {True: "yes", False: "CANNOT KEEP UP", None: "not known"}
+    achieved = _per_s(found.achieved_per_s)
+    gaps = "constant gaps" if found.kind.value == "constant" else f"Poisson, seed {found.seed}"
+    return (
+        Row("keeps up", answers[found.keeps_up], found.pace),
+        Row("achieved", f"{achieved} of {_per_s(found.offered_per_s)}",
+            f"answers against arrivals; asked for {found.asked_per_s:g}/s, {gaps}"),
+        Row("latency", _three(found.e2e_p50_s, found.e2e_p95_s, found.e2e_p99_s),
+            "p50, p95, p99 from when each was due"),
+        Row("waited", f"{found.waited} of {len(result.requests)}",
+            f"for a free place; at most {found.reached_in_flight} of {found.most_in_flight} "
+            "in flight"),
+    )  # fmt: skip
+
+
+def _per_s(value: float | None) -> str:
+    return ABSENT if value is None else f"{value:.3g}/s"
+
+
+def _three(*values: float | None) -> str:
+    return ", ".join(ABSENT if value is None else _long(value) for value in values)
+
+
+def _long(value_s: float) -> str:
+    return f"{value_s:.2f} s" if value_s >= 1 else _ms(value_s)
+
+
 def _speed_rows(result: ProbeResult) -> tuple[Row, ...]:
     kind = "per token" if result.algorithm is None else "per verify step"
+    over = "output tokens over the window"
+    if result.fillers:
+        over = f"of a full batch: {result.fillers} fillers ran around the measured requests"
     return (
-        _row(result, "throughput", "tokens_per_s", _rate, "output tokens over the window"),
+        _row(result, "throughput", "tokens_per_s", _rate, over),
         _row(result, "per request", "tokens_per_s_per_request", _rate, "decode only, mean"),
         _row(result, "step", "step_s", _ms, f"decode time {kind}; from {result.decode_source}"),
     )
@@ -56,9 +91,11 @@ def _acceptance_rows(result: ProbeResult) -> tuple[Row, ...]:
 
 
 def _latency_rows(result: ProbeResult) -> tuple[Row, ...]:
-    count = sum(request.error is None for request in result.streamed)
+    requests = result.streamed if result.open_loop is None else result.requests
+    count = sum(request.error is None for request in requests)
+    since = "" if result.open_loop is None else ", from when each was due"
     return (
-        _pair(result, "first token", "ttft", f"{count} streamed requests"),
+        _pair(result, "first token", "ttft", f"{count} streamed requests{since}"),
         _pair(result, "inter-token", "inter_token", "each chunk spread over its tokens"),
     )
 
@@ -66,14 +103,25 @@ def _latency_rows(result: ProbeResult) -> tuple[Row, ...]:
 def _circumstance_rows(result: ProbeResult) -> tuple[Row, ...]:
     cpu = result.client_cpu_percent
     good = sum(request.error is None for request in result.requests)
+    times = "at a time" if result.open_loop is None else "at most at a time"
     rows = [
-        Row("requests", f"{good} of {len(result.requests)}", f"{result.concurrency} at a time"),
+        _row(result, "energy", "energy_per_token_j", _joules, _energy_note(result)),
+        Row("requests", f"{good} of {len(result.requests)}", f"{result.concurrency} {times}"),
         Row("cache", result.cache_state or ABSENT, _cached(result)),
         Row("prompts", result.workload or ABSENT, result.rendering),
     ]
     if cpu is not None:
         rows.append(Row("client", f"{cpu:.1f} %", "of a core"))
     return tuple(rows)
+
+
+def _joules(value: float) -> str:
+    return f"{value:.3g} J/token"
+
+
+def _energy_note(result: ProbeResult) -> str:
+    joules = "" if result.energy_j is None else f"{result.energy_j:,.0f} J in all; "
+    return f"{joules}{result.energy_source}"
 
 
 def _cached(result: ProbeResult) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from specctl.domain.acceptance import (
     add_histograms,
@@ -11,7 +11,9 @@ from specctl.domain.acceptance import (
     find_contradictions,
     marginal_acceptance,
 )
+from specctl.domain.fillers import mean_in_flight
 from specctl.domain.missing import Missing, Why
+from specctl.domain.open_loop import add_up_open_loop
 from specctl.domain.pace import (
     CLIENT_CLOCK,
     SERVER_CLOCK,
@@ -31,6 +33,8 @@ from specctl.domain.probe import ProbeResult
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from specctl.domain.energy import Energy
+    from specctl.domain.open_loop import Arrivals
     from specctl.domain.probe import RequestResult, Void
 
 COUNTED = "1 + accepted drafts / verify steps"
@@ -48,6 +52,8 @@ class Window:
     concurrency: int
     algorithm: str | None
     wall_s: float
+    """From the first measured request to the end of the last."""
+
     client_cpu_s: float | None = None
     loop_lag_p99_s: float | None = None
     started_at_s: float = 0.0
@@ -57,6 +63,14 @@ class Window:
     workload_sha256: str = ""
     temperature: float = 0.0
     rendering: str = ""
+    energy: Energy | None = None
+    """Of everything that was sent; None: nobody looked."""
+
+    arrivals: Arrivals | None = None
+    """Of an open loop, whose requests are all streamed."""
+
+    sending_s: float | None = None
+    """Of everything that was sent, fillers too; None: the window itself."""
 
 
 def add_up(
@@ -64,19 +78,21 @@ def add_up(
     requests: Sequence[RequestResult],
     streamed: Sequence[RequestResult] = (),
     *,
+    fillers: Sequence[RequestResult] = (),
     void: Sequence[Void] = (),
     notes: Sequence[str] = (),
 ) -> ProbeResult:
     """The result of `window`; failed requests are kept in it and counted in no figure."""
     good = tuple(request for request in requests if request.error is None)
     streams = tuple(request for request in streamed if request.error is None)
+    if window.arrivals is not None:
+        streams = good
     missing: dict[str, Missing] = {}
     acceptance = _add_acceptance(window, good, missing)
     pace = _add_pace(window, good, streams, missing)
-    tokens = sum(request.completion_tokens or 0 for request in good)
-    is_timed = bool(tokens) and window.wall_s > 0
-    if not is_timed:
-        missing["tokens_per_s"] = Missing(Why.ERROR, "no request succeeded")
+    in_flight = mean_in_flight(requests, fillers)
+    if in_flight is None:
+        missing["mean_in_flight"] = Missing(Why.ERROR, "the window is empty")
     cached = [r.cached_tokens for r in good if r.cached_tokens is not None]
     if not cached:
         missing["cached_tokens"] = Missing(Why.NOT_SUPPORTED, "the server does not say")
@@ -86,7 +102,7 @@ def add_up(
         concurrency=window.concurrency,
         requests=tuple(requests),
         wall_s=window.wall_s,
-        tokens_per_s=tokens / window.wall_s if is_timed else None,
+        tokens_per_s=_tokens_per_s(window, good, in_flight if fillers else None, missing),
         tokens_per_s_per_request=pace.per_request,
         accept_length=acceptance.per_step,
         accept_length_per_request=acceptance.per_request,
@@ -118,7 +134,58 @@ def add_up(
         temperature=window.temperature,
         rendering=window.rendering,
         loop_lag_p99_s=window.loop_lag_p99_s,
+        mean_in_flight=in_flight,
+        fillers=len(fillers),
+        **_add_energy(window, (*good, *fillers), missing),
+        open_loop=None
+        if window.arrivals is None
+        else add_up_open_loop(
+            window.arrivals,
+            requests,
+            ttfts_s=first_token_times(streams),
+            inter_token_p99_s=pace.gap_p99_s,
+        ),
     )
+
+
+def _tokens_per_s(
+    window: Window,
+    good: Sequence[RequestResult],
+    in_flight: float | None,
+    missing: dict[str, Missing],
+) -> float | None:
+    """Over the window; by Little's law of a batch that fillers keep full, with its `in_flight`."""
+    tokens = sum(request.completion_tokens or 0 for request in good)
+    slots_s = sum(request.client_latency_s for request in good)
+    if not tokens or window.wall_s <= 0:
+        missing["tokens_per_s"] = Missing(Why.ERROR, "no request succeeded")
+        return None
+    if in_flight is not None and slots_s > 0:
+        return in_flight * tokens / slots_s
+    return tokens / window.wall_s
+
+
+def _add_energy(
+    window: Window, answered: Sequence[RequestResult], missing: dict[str, Missing]
+) -> dict[str, Any]:
+    """The energy fields; tokens of fillers count, for the GPUs worked for them too."""
+    energy = window.energy
+    tokens = sum(request.completion_tokens or 0 for request in answered)
+    if energy is None or energy.joules is None or not tokens:
+        reason = Missing(Why.NOT_YET) if energy is None else energy.missing
+        reason = reason or Missing(Why.ERROR, "no request succeeded")
+        missing["energy_j"] = missing["energy_per_token_j"] = reason
+        return {}
+    return {
+        "energy_j": energy.joules,
+        "energy_per_token_j": energy.joules / tokens,
+        "energy_source": energy.source,
+    }
+
+
+def first_token_times(streams: Sequence[RequestResult]) -> list[float]:
+    """Seconds to the first token, from when each request was due."""
+    return [request.wait_s + request.ttft_s for request in streams if request.ttft_s is not None]
 
 
 def _reasoning_notes(
@@ -226,6 +293,7 @@ class _Pace:
     ttft_p95_s: float | None
     gap_p50_s: float | None
     gap_p95_s: float | None
+    gap_p99_s: float | None
     peak: float | None
     notes: tuple[str, ...]
 
@@ -244,7 +312,7 @@ def _add_pace(
     cost_s = step_s(decodes, is_speculating=window.algorithm is not None)
     if cost_s is None and decodes:
         missing["step_s"] = Missing(Why.NOT_SUPPORTED, "the server counted no verify steps")
-    ttfts = [request.ttft_s for request in streams if request.ttft_s is not None]
+    ttfts = first_token_times(streams)
     gaps = [pair for request in streams for pair in token_gaps(request)]
     for field, found in (("ttft_p50_s", ttfts), ("inter_token_p50_s", gaps)):
         if not found:
@@ -261,6 +329,7 @@ def _add_pace(
         ttft_p95_s=percentile(ttfts, 95),
         gap_p50_s=weighted_percentile(gaps, 50),
         gap_p95_s=weighted_percentile(gaps, 95),
+        gap_p99_s=weighted_percentile(gaps, 99),
         peak=peak,
         notes=_check_peak(streams, span_s(pieces), peak),
     )
@@ -287,7 +356,8 @@ def _check_peak(
 
 
 def _client_cpu_percent(window: Window, missing: dict[str, Missing]) -> float | None:
-    if window.client_cpu_s is None or window.wall_s <= 0:
+    sending_s = window.wall_s if window.sending_s is None else window.sending_s
+    if window.client_cpu_s is None or sending_s <= 0:
         missing["client_cpu_percent"] = Missing(Why.NOT_YET)
         return None
-    return window.client_cpu_s / window.wall_s * 100
+    return window.client_cpu_s / sending_s * 100

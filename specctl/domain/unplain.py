@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_or
 
 from specctl.domain.events import Event, HostDescribed, LinkChanged
 from specctl.domain.missing import Missing, Reasons, Why
+from specctl.domain.open_loop import OpenLoop
 from specctl.domain.probe import ProbeResult
 from specctl.domain.sample import Sample, ServerSample
 from specctl.domain.server import Server
@@ -31,6 +32,7 @@ KINDS: Mapping[str, type[Event]] = {kind.__name__: kind for kind in get_args(Eve
 _NAMES: dict[str, Any] = {
     "Mapping": Mapping,
     "Missing": Missing,
+    "OpenLoop": OpenLoop,
     "ProbeResult": ProbeResult,
     "Reasons": Reasons,
     "Sample": Sample,

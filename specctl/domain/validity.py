@@ -53,6 +53,17 @@ def find_failures(requests: Sequence[RequestResult]) -> str | None:
     return f"{kinds.total()} of {len(requests)} requests failed: {words}"
 
 
+def find_retracted(requests: Sequence[RequestResult]) -> str | None:
+    """How many requests the server itself began again, its KV cache being full."""
+    again = [request for request in requests if request.retractions]
+    if not again:
+        return None
+    return (
+        f"{len(again)} of {len(requests)} requests were retried by the server: it took them out of "
+        "its batch, because its KV cache was full, and computed them again"
+    )
+
+
 def find_other_traffic(
     before: Traffic, after: Traffic, sent: Sequence[RequestResult]
 ) -> str | None:

@@ -58,6 +58,7 @@ def read_item(
         is_repetition_asked=sent.prompt.is_repetition_asked,
         first_answer_s=fraction_of(item.get("first_answer_s")),
         is_reasoning_only=_is_reasoning_only(item, payload),
+        retractions=counts.retractions,
     )
 
 

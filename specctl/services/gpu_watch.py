@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import aclosing
+import asyncio
+from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any
 
+from specctl.domain.energy import Energy, measure_energy
 from specctl.domain.errors import SpecctlError
+from specctl.domain.missing import Missing, Why
 from specctl.domain.validity import find_disturbed_gpus
 from specctl.services.samples import samples
 
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
 INTERVAL_S = 1.0
 OTHER_NAMESPACE = "whose processes use the GPUs could not be told (other pid namespace)"
 NOT_WATCHED = "the GPUs were not watched"
+PAST_THE_END_S = 4 * INTERVAL_S
+"""To wait for the sample after a window."""
 
 
 class GpuWatch:
@@ -30,6 +35,7 @@ class GpuWatch:
         self._samples: list[Sample] = []
         self._failure = ""
         self._pids: frozenset[int] = frozenset()
+        self._news = asyncio.Event()
 
     async def run(self) -> None:
         """Collect samples until cancelled; a server on the CPU needs none."""
@@ -40,6 +46,7 @@ class GpuWatch:
                 async for sample in found:
                     if sample.gpus:
                         self._samples.append(sample)
+                        self._news.set()
                     elif sample.gpu_missing is not None:
                         self._failure = str(sample.gpu_missing)
         except SpecctlError as error:
@@ -56,6 +63,26 @@ class GpuWatch:
         main = next((row for row in rows if row.get("pid") == identity.pid), None)
         words = "ended" if main is None else f"pid {identity.pid}, started {main['start_ticks']}"
         return (("boot", str(answer.get("boot_id"))), ("process", words))
+
+    async def begin(self) -> None:
+        """Wait for a first sample, so that a window has one before it."""
+        if self._server.gpus and not self._samples:
+            await self._wait_past(0.0)
+
+    async def energy(self, from_s: float, to_s: float) -> Energy:
+        """What the server's GPUs took between two times of the host's clock."""
+        if self._server.gpus and self._samples:
+            await self._wait_past(to_s)
+        if self._failure and not self._samples:
+            return Energy(missing=Missing(Why.ERROR, f"{NOT_WATCHED}: {self._failure}"))
+        return measure_energy(self._samples, self._server.gpus, from_s, to_s)
+
+    async def _wait_past(self, time_s: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PAST_THE_END_S):
+                while not self._samples or self._samples[-1].time_s < time_s:
+                    self._news.clear()
+                    await self._news.wait()
 
     def findings(self) -> tuple[tuple[Void, ...], tuple[str, ...]]:
         """(why the window is void, what could not be told)."""

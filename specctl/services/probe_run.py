@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from specctl.adapters.workloads import read_warm_up
 from specctl.domain.errors import DeadlineError, RefusedError, RemoteFailedError, ServerAnswerError
+from specctl.domain.fillers import Filled, fill, find_unfilled, make_fillers
 from specctl.domain.probe import Prompt, Void, VoidKind
 from specctl.domain.probing import Window, add_up
 from specctl.domain.validity import (
@@ -17,18 +18,20 @@ from specctl.domain.validity import (
     find_failures,
     find_late_client,
     find_other_traffic,
+    find_retracted,
     find_slow_client,
     find_unwired_draft,
     find_warm_cache,
 )
 from specctl.domain.workload import choose_streamed, refuse_repeated
 from specctl.services.gpu_watch import GpuWatch
-from specctl.services.probe_sending import STREAMING, Sender
+from specctl.services.probe_sending import MEASURING, STREAMING, WARMING, Sender
 from specctl.services.rendering import render
 
 if TYPE_CHECKING:
     from specctl.adapters.clock import Clock
-    from specctl.domain.probe import ProbeResult
+    from specctl.domain.energy import Energy
+    from specctl.domain.probe import ProbeResult, RequestResult
     from specctl.domain.state import Store
     from specctl.domain.validity import Traffic
     from specctl.domain.workload import Rendered
@@ -57,6 +60,29 @@ class _Ready:
 
     prompts: tuple[Rendered, ...]
     warm_up: tuple[Rendered, ...]
+    fillers: tuple[Rendered, ...] = ()
+    """Twice the concurrency for the measured loop, as many for the streamed one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """What was sent and answered in the window."""
+
+    main: Pass
+    side: tuple[Pass, ...] = ()
+    """Of a closed loop: the streamed requests."""
+
+    energy: Energy | None = None
+
+    @property
+    def all(self) -> tuple[RequestResult, ...]:
+        """Every request, fillers too."""
+        return tuple(result for one in (self.main, *self.side) for result in one.sent)
+
+    @property
+    def streamed(self) -> tuple[RequestResult, ...]:
+        """Of the streamed requests; empty in an open loop, where all are."""
+        return tuple(result for one in self.side for result in one.results)
 
 
 class ProbeRun:
@@ -90,13 +116,16 @@ class ProbeRun:
         chosen = settings.workload.prompts[: settings.most_prompts]
         has_messages = any(prompt.messages for prompt in chosen)
         warm_up = [
-            prompt if has_messages else _as_text(prompt) for prompt in read_warm_up().prompts
+            prompt if has_messages else _as_text(prompt) for prompt in read_warm_up(chosen).prompts
         ]
+        has_batch = settings.arrivals is None and settings.concurrency > 1
+        fillers = make_fillers(warm_up, 4 * settings.concurrency if has_batch else 0)
         self._sender.say("rendering prompts", 0, len(chosen))
-        rendering = await render(self._measured.connection, info, [*chosen, *warm_up])
+        rendering = await render(self._measured.connection, info, [*chosen, *warm_up, *fillers])
         prompts, rest = rendering.prompts[: len(chosen)], rendering.prompts[len(chosen) :]
         refuse_repeated(prompts, rest)
-        return _Ready(info, rendering.words, prompts, rest)
+        count = len(warm_up)
+        return _Ready(info, rendering.words, prompts, rest[:count], rest[count:])
 
     async def _warm_up(self, ready: _Ready) -> None:
         running = (await self._measured.traffic(ready.info.version)).running
@@ -106,7 +135,7 @@ class ProbeRun:
                 "be void",
                 hint="Wait until it is idle.",
             )
-        warm = await self._sender.send(ready.info, ready.warm_up, "warming up")
+        warm = await self._sender.send(ready.info, Filled((), ready.warm_up, ()), WARMING)
         failed = find_failures(warm.results)
         if failed and all(result.error for result in warm.results):
             raise RemoteFailedError(
@@ -122,38 +151,62 @@ class ProbeRun:
         self, ready: _Ready, before: Reading, flushed: Flushed | None
     ) -> ProbeResult:
         can_flush = flushed is not None and flushed.done
-        measured, streamed = choose_streamed(ready.prompts, can_flush=can_flush)
         identity = await self._watch.identify()
+        await self._watch.begin()
         traffic = await self._measured.traffic(ready.info.version)
-        earlier = () if can_flush else ready.warm_up
-        main = await self._sender.send(ready.info, measured, "measuring", earlier=earlier)
-        if can_flush:
-            await self._measured.flush()
-        else:
-            earlier = (*earlier, *measured)
-        side = await self._sender.send(ready.info, streamed, STREAMING, earlier=earlier)
+        send = self._send_closed if self._settings.arrivals is None else self._send_open
+        sent = await send(ready, can_flush=can_flush)
         after_traffic = await self._measured.traffic(ready.info.version)
         changed = await self._find_change((*before.identity, *identity))
-        sent = (*main.results, *side.results)
         gpu_void, gpu_notes = self._watch.findings()
         void = (
-            (VoidKind.ARM, find_failures(sent)),
+            (VoidKind.ARM, find_failures(sent.all)),
+            (VoidKind.ARM, find_retracted(sent.all)),
             (VoidKind.NOT_ASKED, changed),
-            (VoidKind.OUTSIDE, find_other_traffic(traffic, after_traffic, sent)),
-            *self._judge(ready, main),
+            (VoidKind.OUTSIDE, find_other_traffic(traffic, after_traffic, sent.all)),
+            *self._judge(ready, sent.main),
             *((one.kind, one.words) for one in gpu_void),
         )
         return add_up(
-            self._window(ready, main, flushed),
-            main.results,
-            side.results,
+            self._window(ready, sent, flushed),
+            sent.main.results,
+            sent.streamed,
+            fillers=sent.main.fillers,
             void=tuple(Void(kind, words) for kind, words in void if words),
             notes=(
-                *self._notes(ready, traffic, main, side),
+                *self._notes(ready, traffic, sent),
                 *(() if can_flush or ready.info.algorithm != "NGRAM" else (TRIE_AS_FOUND,)),
                 *gpu_notes,
             ),
         )
+
+    async def _send_closed(self, ready: _Ready, *, can_flush: bool) -> _Sent:
+        """The measured loop without streaming, then the streamed one."""
+        concurrency = self._settings.concurrency
+        measured, streamed = choose_streamed(ready.prompts, can_flush=can_flush)
+        loop = fill(measured, ready.fillers, concurrency)
+        streams = fill(streamed, ready.fillers[2 * concurrency :], concurrency)
+        self._sender.expect(loop, streams)
+        earlier = () if can_flush else ready.warm_up
+        main = await self._sender.send(ready.info, loop, MEASURING, earlier=earlier)
+        energy = await self._energy(main)
+        if can_flush:
+            await self._measured.flush()
+        else:
+            earlier = (*earlier, *loop.sequence)
+        side = await self._sender.send(ready.info, streams, STREAMING, earlier=earlier)
+        return _Sent(main, (side,), energy)
+
+    async def _send_open(self, ready: _Ready, *, can_flush: bool) -> _Sent:
+        """Every request when it is due, streamed: latencies belong to this load alone."""
+        loop = Filled((), ready.prompts, ())
+        self._sender.expect(loop)
+        earlier = () if can_flush else ready.warm_up
+        main = await self._sender.send(ready.info, loop, MEASURING, earlier=earlier)
+        return _Sent(main, energy=await self._energy(main))
+
+    async def _energy(self, main: Pass) -> Energy:
+        return await self._watch.energy(main.began_at_s, main.began_at_s + main.wall_s)
 
     async def _find_change(self, before: tuple[tuple[str, str], ...]) -> str | None:
         """Whether it is another server now, or none at all."""
@@ -166,7 +219,7 @@ class ProbeRun:
     def _judge(self, ready: _Ready, main: Pass) -> tuple[tuple[VoidKind, str | None], ...]:
         """What the measured requests themselves say against the window."""
         good = main.good
-        is_slow = self._settings.concurrency > 1
+        is_slow = self._settings.places > 1
         return (
             (VoidKind.NOT_ASKED, None if self._settings.accepts_warm else find_warm_cache(good)),
             (VoidKind.ARM, find_degenerate(good)),
@@ -175,31 +228,40 @@ class ProbeRun:
             (VoidKind.OUTSIDE, find_slow_client(good) if is_slow else None),
         )
 
-    def _notes(self, ready: _Ready, traffic: Traffic, main: Pass, side: Pass) -> tuple[str, ...]:
+    def _notes(self, ready: _Ready, traffic: Traffic, sent: _Sent) -> tuple[str, ...]:
+        settings, main = self._settings, sent.main
         notes = []
         if traffic.requests is None:
             notes.append(TRAFFIC_UNKNOWN)
-        if side.results and (late := find_late_client(side.lag_p99_s)):
+        streams = next((one for one in sent.side if one.results), main)
+        is_streamed = bool(sent.streamed) or settings.arrivals is not None
+        if is_streamed and (late := find_late_client(streams.lag_p99_s)):
             notes.append(late)
-        if self._settings.concurrency == 1 and (slow := find_slow_client(main.good)):
+        if settings.places == 1 and (slow := find_slow_client(main.good)):
             notes.append(f"{slow}: its throughput is the client's, not the server's")
+        if settings.arrivals is None and (
+            unfilled := find_unfilled(main.mean_in_flight, settings.concurrency)
+        ):
+            notes.append(unfilled)
         interval = ready.info.arguments.get("stream_interval")
         if isinstance(interval, int) and interval > 1:
             notes.append(f"the server streams every {interval} tokens (stream-interval)")
-        if not self._settings.workload.sampling.is_greedy:
-            words = f"sampled at temperature {self._settings.workload.sampling.temperature:g}"
+        if not settings.workload.sampling.is_greedy:
+            words = f"sampled at temperature {settings.workload.sampling.temperature:g}"
             notes.append(f"{words}: outputs of two runs differ")
         return tuple(notes)
 
-    def _window(self, ready: _Ready, main: Pass, flushed: Flushed | None) -> Window:
+    def _window(self, ready: _Ready, sent: _Sent, flushed: Flushed | None) -> Window:
+        main = sent.main
         server, workload = self._measured.server, self._settings.workload
         identity = server.identity
         return Window(
             server=server.name,
             profile=server.profile,
-            concurrency=self._settings.concurrency,
+            concurrency=self._settings.places,
             algorithm=ready.info.algorithm,
-            wall_s=main.wall_s,
+            wall_s=main.window_s,
+            sending_s=main.wall_s,
             client_cpu_s=main.cpu_s,
             loop_lag_p99_s=main.lag_p99_s,
             started_at_s=main.began_at_s,
@@ -211,6 +273,8 @@ class ProbeRun:
             workload_sha256=workload.sha256,
             temperature=workload.sampling.temperature,
             rendering=ready.rendering,
+            energy=sent.energy,
+            arrivals=self._settings.arrivals,
         )
 
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from specctl.domain.errors import ConnectionLostError, UsageError
+from specctl.domain.estimate import Progress
 from specctl.domain.events import ProbeProgressed
+from specctl.domain.fillers import Filled, mean_in_flight, span_of
 from specctl.domain.workload import chat_body, generate_body
 from specctl.facts.probe_items import read_item
 
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
     from specctl.adapters.agent_channel import AgentStream
     from specctl.adapters.clock import Clock
+    from specctl.domain.open_loop import Arrivals
     from specctl.domain.probe import RequestResult
     from specctl.domain.state import Store
     from specctl.domain.workload import Rendered, Workload
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
 MAX_REQUEST_BYTES = 7 * 1024 * 1024
 """Of all requests of one pass together: they travel in one line."""
 
+WARMING = "warming up"
+MEASURING = "measuring"
 STREAMING = "streaming"
 
 
@@ -41,17 +46,38 @@ class Settings:
     timeout_s: float = 600.0
     """Of one request."""
 
+    arrivals: Arrivals | None = None
+    """An open loop: when requests are sent; `concurrency` says nothing then."""
+
+    @property
+    def places(self) -> int:
+        """The most requests in flight."""
+        return self.arrivals.most_in_flight if self.arrivals else self.concurrency
+
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """One closed loop over some prompts, and what sending it cost."""
+    """One loop over some prompts, and what sending it cost."""
 
     results: tuple[RequestResult, ...]
+    """Of the measured requests."""
+
     began_at_s: float
+    """By the host's clock."""
+
     wall_s: float
+    """Of everything that was sent."""
+
     cpu_s: float
     lag_p99_s: float
     """How late the client woke up."""
+
+    fillers: tuple[RequestResult, ...] = ()
+
+    @property
+    def sent(self) -> tuple[RequestResult, ...]:
+        """All of them."""
+        return (*self.results, *self.fillers)
 
     @property
     def good(self) -> tuple[RequestResult, ...]:
@@ -63,6 +89,19 @@ class Pass:
         """Of a core, by the client."""
         return self.cpu_s / self.wall_s * 100 if self.wall_s > 0 else None
 
+    @property
+    def window_s(self) -> float:
+        """From the first measured request to the end of the last."""
+        if not self.fillers:
+            return self.wall_s
+        began_s, ended_s = span_of(self.results)
+        return ended_s - began_s
+
+    @property
+    def mean_in_flight(self) -> float | None:
+        """Requests in flight in the mean of that window."""
+        return mean_in_flight(self.results, self.fillers)
+
 
 class Sender:
     """Sends to one server as the settings say."""
@@ -72,29 +111,37 @@ class Sender:
     ) -> None:
         self._measured, self._settings = measured, settings
         self._store, self._clock = store, clock
+        self._progress = Progress()
+
+    def expect(self, *loops: Filled) -> None:
+        """What is going to be sent from now on: time left is told from the first answer."""
+        arrivals = self._settings.arrivals
+        sizes = [one.prompt.max_tokens for loop in loops for one in loop.sequence]
+        last_s = arrivals.due_s(len(sizes))[-1] if arrivals and sizes else None
+        self._progress = Progress(sum(sizes), last_due_s=last_s, began_s=self._clock.monotonic())
 
     async def send(
         self,
         info: ServerInfo,
-        prompts: Sequence[Rendered],
+        loop: Filled,
         words: str,
         *,
         earlier: Sequence[Rendered] = (),
     ) -> Pass:
         """Send each prompt once; `earlier` are those the server has seen since its last flush."""
+        prompts, first = loop.sequence, len(loop.before)
         self.say(words, 0, len(prompts))
         begun_s = self._clock.monotonic()
-        requests = [
-            self._request(info, place, rendered, stream=words == STREAMING)
-            for place, rendered in enumerate(prompts)
-        ]
+        requests = self._requests(info, prompts, words)
         _refuse_oversized(requests)
         results: dict[int, RequestResult] = {}
         try:
             async with self._stream(requests) as items:
                 async for item in items:
                     place = int(item["index"])
-                    results[place] = _read(item, prompts[place], (*earlier, *prompts[:place]))
+                    result = _read(item, prompts[place], (*earlier, *prompts[:place]))
+                    results[place] = replace(result, due_s=requests[place].get("due_s"))
+                    self._count(words, prompts[place])
                     self.say(words, len(results), len(prompts))
                 end = items.end or {}
         except ConnectionLostError as error:
@@ -104,13 +151,33 @@ class Sender:
                 f"{error.message}; the probe is void: the link was lost {where}, after {count}",
                 hint="The server goes on: probe it again once specctl status reaches the host.",
             ) from error
+        measured = range(first, first + len(loop.measured))
         return Pass(
-            results=tuple(results[place] for place in sorted(results)),
+            results=tuple(results[place] for place in sorted(results) if place in measured),
+            fillers=tuple(results[place] for place in sorted(results) if place not in measured),
             began_at_s=float(end["began_at"]),
             wall_s=float(end["wall_s"]),
             cpu_s=float(end["cpu_s"]),
             lag_p99_s=float(end["loop_lag_p99_ms"]) / 1000,
         )
+
+    def _requests(
+        self, info: ServerInfo, prompts: Sequence[Rendered], words: str
+    ) -> list[dict[str, Any]]:
+        arrivals = self._settings.arrivals if words == MEASURING else None
+        is_streamed = words == STREAMING or arrivals is not None
+        found = [
+            self._request(info, place, rendered, stream=is_streamed)
+            for place, rendered in enumerate(prompts)
+        ]
+        if arrivals is None:
+            return found
+        dues = arrivals.due_s(len(found))
+        return [{**one, "due_s": due_s} for one, due_s in zip(found, dues, strict=True)]
+
+    def _count(self, words: str, rendered: Rendered) -> None:
+        if words in {MEASURING, STREAMING}:
+            self._progress.count(rendered.prompt.max_tokens)
 
     def _stream(self, requests: list[dict[str, Any]]) -> AgentStream:
         return self._measured.connection.agent.stream(
@@ -118,7 +185,7 @@ class Sender:
             url=self._measured.url,
             headers=self._measured.keys.headers(),
             requests=requests,
-            concurrency=self._settings.concurrency,
+            concurrency=self._settings.places,
             timeout_s=self._settings.timeout_s,
         )
 
@@ -143,6 +210,7 @@ class Sender:
                 words,
                 done,
                 total,
+                self._progress.remaining_s(self._clock.monotonic()),
             )
         )
 

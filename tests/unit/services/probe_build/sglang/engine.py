@@ -35,6 +35,7 @@ class Engine(ThreadingHTTPServer):
         self.has_metrics = True
         self.can_flush = True
         self.text = None
+        self.retractions = 0
         self.nominal_step_s = None
         """What a step is said to take, whatever it takes; None: what it took."""
 
@@ -200,6 +201,7 @@ class Handler(BaseHTTPRequestHandler):
         meta.update(
             completion_tokens=tokens,
             finish_reason={"type": "length", "length": tokens},
+            num_retractions=engine.retractions,
             **self.times(began, first, len(steps)),
             **self.spec(steps),
         )

@@ -1,0 +1,90 @@
+"""How long probes take, from what the ledger remembers of the same profile on the same host."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from specctl.adapters.ledger import Ledger
+from specctl.adapters.workloads import read_warm_up
+from specctl.domain import figures
+from specctl.domain.errors import SpecctlError, UsageError
+from specctl.domain.estimate import Estimate, Known, Loop, estimate
+from specctl.domain.probe import ProbeResult
+from specctl.domain.runs import RunKind
+from specctl.domain.trial.trial_json import block_of
+from specctl.domain.unplain import object_of
+from specctl.domain.workload import MOST_STREAMED
+from specctl.services.runs import probe_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from specctl.domain.runs import Run
+    from specctl.services.probing import Settings
+
+NEWEST = 5
+"""Runs of a profile that are looked at; older ones may be of another build."""
+
+
+def estimate_probe(
+    path: Path, host: str, profile: str | None, settings: Settings, *, now_s: float
+) -> Estimate:
+    """Of one probe of a server that runs `profile`; an open loop takes as long as it was asked.
+
+    A ledger that cannot be read costs nobody the probe.
+    """
+    prompts = settings.workload.prompts[: settings.most_prompts]
+    sizes = [prompt.max_tokens for prompt in prompts]
+    if settings.arrivals is not None:
+        last_s = settings.arrivals.due_s(len(sizes))[-1]
+        return Estimate(last_s, "for the arrivals, and until the last of them is answered")
+    if profile is None:
+        return estimate((), (), why_unknown="the server follows no profile")
+    try:
+        with closing(Ledger(path)) as ledger:
+            runs = ledger.runs(host=host, profile=profile, most=NEWEST)
+            known = [one for run in runs for one in _known(ledger, run, profile, now_s)]
+    except SpecctlError as error:
+        return estimate((), (), why_unknown=error.message)
+    why = f"{profile} was never measured on {host}"
+    warm_up = [prompt.max_tokens for prompt in read_warm_up(prompts).prompts]
+    return estimate(_loops(sizes, warm_up, settings.concurrency), known, why_unknown=why)
+
+
+def _loops(sizes: list[int], warm_up: list[int], concurrency: int) -> tuple[Loop, ...]:
+    # fillers before a loop are half as long in the mean, those after it as long
+    filled = round(1.5 * concurrency * max(sizes, default=0)) if concurrency > 1 else 0
+    streamed = sizes[:MOST_STREAMED]
+    return (
+        Loop(len(sizes), sum(sizes) + filled, concurrency),
+        Loop(len(streamed), sum(streamed) + filled, concurrency),
+        Loop(len(warm_up), sum(warm_up), min(concurrency, len(warm_up))),
+    )
+
+
+def _known(ledger: Ledger, run: Run, profile: str, now_s: float) -> Iterator[Known]:
+    """What this run measured of the profile; nothing of what another specctl wrote."""
+    words = f"a {run.kind.value} of {figures.age(now_s - run.began_s)} ago"
+    try:
+        for result in _results(ledger, run, profile):
+            if result.open_loop is None:
+                yield Known(result, words)
+    except (UsageError, ValueError, KeyError, TypeError):
+        return
+
+
+def _results(ledger: Ledger, run: Run, profile: str) -> Iterator[ProbeResult]:
+    if run.kind is RunKind.PROBE:
+        yield probe_of(run)
+    elif run.kind is RunKind.TRIAL:
+        side = "A" if run.profiles[0] == profile else "B"
+        for block in map(block_of, ledger.blocks(run.id)):
+            if block.side == side:
+                yield from block.results
+    elif run.kind is RunKind.COMPARISON:
+        for arm in run.document["arms"]:
+            if arm["profile"] == profile and arm["result"] is not None:
+                rest = {k: v for k, v in arm["result"].items() if k != "is_void"}
+                yield object_of(ProbeResult, rest, {})
