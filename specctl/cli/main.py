@@ -45,6 +45,7 @@ COMMANDS: dict[str, dict[str, Entry]] = {
     "hosts": {
         "doctor": Entry("doctor", "Check everything a host needs, one row each."),
         "status": Entry("status", "Show GPUs, processes and servers of hosts."),
+        "alerts": Entry("alerts", "Say what is wrong on hosts and servers."),
         "inspect": Entry("inspection", "Read what a host's SGLang can do, without importing it."),
         "source": Entry("source", "Print or search files of a host's SGLang."),
         "checkpoint": Entry("checkpoint", "Check a draft beside its target by its small files."),
@@ -73,6 +74,9 @@ COMMANDS: dict[str, dict[str, Entry]] = {
     "results": {
         "runs": Entry("runs", "List, show, recompute and export what was measured."),
         "replay": Entry("replay", "Show a recording on the screens, or print it."),
+    },
+    "help": {
+        "support": Entry("support", "Make a bug report without names and secrets."),
     },
     "practice": {
         "lab": Entry("lab", "Bring up practice GPU hosts on this machine: SIMULATED."),

@@ -68,7 +68,7 @@ class Commanding:
         """Do what was typed, to what was named."""
         action, values = BY_ID[parsed.command.action], parsed.values
         target = self._named(values)
-        reason = refusal(action, target)
+        reason = self._app.off(action) or refusal(action, target)
         if reason:
             self._app.refuse(action, reason)
             return

@@ -11,7 +11,17 @@ from specctl.tui.commands import COMMANDS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-SCREENS = ("fleet", "host", "source", "profiles", "difference", "launch", "trials", "trial")
+SCREENS = (
+    "fleet",
+    "host",
+    "source",
+    "profiles",
+    "difference",
+    "launch",
+    "trials",
+    "trial",
+    "replay",
+)
 HEAD = """# Keys and commands
 
 Made from the table of actions by `make pictures`; `?` shows the same on each screen, `:` takes the

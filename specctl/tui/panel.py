@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from specctl.tui.render.chrome import simulated
+from specctl.tui.render.chrome import replayed, simulated
 from specctl.tui.render.frames import framed
 from specctl.tui.render.glyphs import ascii_line
 from specctl.tui.render.lines import Drawing, Line, fit
@@ -196,7 +196,8 @@ class Panel(Painted, can_focus=True):
         """The drawing in its frame."""
         sides, edges = (2, 1) if self.rule else (4, 2)
         drawing = self.draw(self.scene, max(1, cells - sides), max(1, rows - edges))
-        before = [*simulated(self.scene, self.about), *self.tabs]
+        badge = replayed(self.scene) if self.has_class("dialog") else []
+        before = [*badge, *simulated(self.scene, self.about), *self.tabs]
         if before:
             gap: Line = [("  ", "")] if drawing.summary else []
             drawing = replace(drawing, summary=[*before, *gap, *drawing.summary])

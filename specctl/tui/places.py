@@ -17,6 +17,9 @@ PANELS = LIVE | READ | EITHER_TRIAL
 EVERYWHERE = PANELS | {"welcome"}
 """Also where there is no workspace yet."""
 
+REPLAY = frozenset({"replay"})
+"""Every screen, while a recording is shown."""
+
 OTHER = PANELS - HOST
 LISTS = FLEET | READ | TRIALS
 SIBLINGS = HOST | SOURCE | PROFILES

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from specctl.domain.events import Event
     from specctl.domain.server import Server
+    from specctl.services.replaying import Standing
 
 # A load announces the phase it has come to as `4:43 weights`, perhaps with `: words`.
 REACHED = re.compile(
@@ -166,6 +167,8 @@ class Scene:
     """The whole session is."""
 
     paused_at_s: float | None = None
+    replay: Standing | None = None
+    """Where the replay is that all of it comes from; None when it happens now."""
 
     def log(self, host: str, server: str) -> Sequence[str]:
         """The lines read of a server's log."""

@@ -13,6 +13,7 @@ from specctl.tui.actions import BY_ID, Target, actions_on, refusal
 from specctl.tui.panel import Bar, Painted, Panel
 from specctl.tui.render.chrome import footer, guide_line, header, too_small
 from specctl.tui.render.lines import Line, plain
+from specctl.tui.render.replay import replay_bar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -74,12 +75,17 @@ class Footer(Bar):
 
 
 class GuideBar(Bar):
-    """What to press next, while a guide is followed."""
+    """What to press next while a guide is followed; where a replay is."""
 
     @property
     def is_out_of_place(self) -> bool:
         """It is shown and has nothing more to say."""
-        return self.display and self._guide.is_over
+        return self.display and self._is_idle
+
+    @property
+    def _is_idle(self) -> bool:
+        """There is neither a guide to follow nor a replay to move."""
+        return self._guide.is_over and cast("SpecctlApp", self.app).scene.replay is None
 
     @property
     def _guide(self) -> Guide:
@@ -87,13 +93,16 @@ class GuideBar(Bar):
 
     def stand(self, row: int, *, hidden: bool = False) -> int:
         """Stand in a row; returns how many rows that takes from the others."""
-        self.display = not (hidden or self._guide.is_over)
+        self.display = not (hidden or self._is_idle)
         self.styles.offset = (0, row)
         return int(self.display)
 
     def draw(self, cells: int) -> Line:
         """The step, its keys, and what hides the bar."""
-        hint = self._guide.hint(cast("SpecctlApp", self.app).work.moment)
+        app = cast("SpecctlApp", self.app)
+        if app.scene.replay is not None:
+            return replay_bar(app.scene.replay, cells)
+        hint = self._guide.hint(app.work.moment)
         can_hide = isinstance(self.screen, PanelScreen)
         return guide_line(self._guide.number, hint, cells, can_hide=can_hide)
 
@@ -209,7 +218,7 @@ class PanelScreen(Screen[None]):
     def action_act(self, name: str) -> None:
         """Do the action `name`, or say why it cannot be done."""
         action = BY_ID[name]
-        reason = refusal(action, self.target())
+        reason = self.specctl.off(action) or refusal(action, self.target())
         if reason:
             self.specctl.refuse(action, reason)
             return

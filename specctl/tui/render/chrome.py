@@ -9,6 +9,7 @@ from specctl.domain.state import Link
 from specctl.tui.actions import BY_ID, FOOTERS
 from specctl.tui.render.fleet import reachable
 from specctl.tui.render.lines import Line, clip, few, fit, guard, middle, spread, width
+from specctl.tui.render.replay import off_in_replay, replay_state
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,9 +53,10 @@ def _crumbs(crumbs: Sequence[str], room: int) -> Line:
 
 def badges(scene: Scene, host: str | None) -> Line:
     """Words on a reversed ground that hold for everything on the screen."""
-    out: Line = simulated(scene, host)
+    out: Line = [*replayed(scene), *simulated(scene, host)]
     state = scene.state.host(host) if host else None
-    if scene.read_only or (state is not None and state.read_only):
+    guarded = scene.read_only or (state is not None and state.read_only)
+    if guarded and scene.replay is None:
         out.append(("read-only", "warnbadge"))
     if state is not None and state.link is Link.LOST:
         since = state.link_since_s
@@ -62,6 +64,11 @@ def badges(scene: Scene, host: str | None) -> Line:
         word = "no answer" if state.sample is None else "link lost"
         out.append((word + age, "warnbadge"))
     return out
+
+
+def replayed(scene: Scene) -> Line:
+    """The badge of what was recorded before."""
+    return [] if scene.replay is None else [("REPLAY", "badge")]
 
 
 def simulated(scene: Scene, host: str | None) -> Line:
@@ -97,17 +104,17 @@ def footer(
         ("?", "key"),
         (" help ", "dim"),
     ]
-    items = _footer_items(screen, target)
+    items = _footer_items(screen, target, is_replay=scene.replay is not None)
     left = few(items, cells - width(right) - 2, gap=2)
     return spread([(" ", ""), *left], right, cells)
 
 
-def _footer_items(screen: str, target: Target) -> list[Line]:
+def _footer_items(screen: str, target: Target, *, is_replay: bool) -> list[Line]:
     """What can be done; what only the guard forbids is struck, with the reason after it."""
     items: list[Line] = []
     struck: Line = []
     for action in (BY_ID[name] for name in FOOTERS.get(screen, ())):
-        if action.refuse(target):
+        if action.refuse(target) or (is_replay and off_in_replay(action)):
             continue
         off = action.changes and target.read_only
         items.append(key_hint(action, off=off))
@@ -127,6 +134,8 @@ def key_hint(action: Action, *, off: bool = False) -> Line:
 
 def live(scene: Scene, host: str | None) -> Line:
     """Whether what is shown is now."""
+    if scene.replay is not None:
+        return replay_state(scene.replay)
     if scene.paused_at_s is not None:
         return [(f"‖ paused {figures.duration(scene.clock_s - scene.paused_at_s)}", "warn")]
     if host is None:
