@@ -11,6 +11,8 @@ from specctl.cli.invocation import json_option
 from specctl.cli.output import write, write_json
 from specctl.cli.running import chosen_hosts, exit_status, fleet_of, run
 from specctl.cli.status_text import host_lines
+from specctl.domain.errors import UsageError
+from specctl.domain.filter_fields import FIELDS, chooses, filter_of
 from specctl.domain.plain import plain
 from specctl.domain.published import Statuses
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from specctl.cli.invocation import Invocation
+    from specctl.domain.filter_terms import Filter
     from specctl.domain.state import State
 
 CLEAR = "\x1b[H\x1b[2J"
@@ -26,31 +29,52 @@ CLEAR = "\x1b[H\x1b[2J"
 @click.command()
 @click.argument("hosts", nargs=-1, metavar="[HOST]...")
 @click.option("--watch", "again", is_flag=True, help="Look again every two seconds.")
+@click.option("--filter", "terms", default="", metavar="TERMS",
+              help="Only hosts that match, e.g. 'gpu.util<5 server.state=ready'.")  # fmt: skip
 @json_option
 @click.pass_obj
-def command(invocation: Invocation, hosts: tuple[str, ...], *, again: bool, as_json: bool) -> int:
+def command(
+    invocation: Invocation, hosts: tuple[str, ...], *, again: bool, terms: str, as_json: bool
+) -> int:
     """Show GPUs, processes and servers of hosts; exit 3 when one is not reached.
 
     \b
     specctl status                       every host of the workspace
     specctl status gpu8 --json
+    specctl status --filter 'gpu.util<5 label=blackwell !alert=any'
     """  # noqa: D301  click reads \b
     with contextlib.suppress(KeyboardInterrupt):
-        return run(_status(invocation, hosts, again=again, as_json=as_json))
+        wanted = _wanted(terms)
+        return run(_status(invocation, hosts, wanted, again=again, as_json=as_json))
     return 0
 
 
+def _wanted(terms: str) -> Filter:
+    """The filter; UsageError with everything that is wrong with it."""
+    found = filter_of(terms)
+    if found.problems:
+        raise UsageError(
+            "; ".join(str(problem) for problem in found.problems),
+            hint=f"fields: {' '.join(FIELDS)}",
+        )
+    return found
+
+
 async def _status(
-    invocation: Invocation, hosts: Sequence[str], *, again: bool, as_json: bool
+    invocation: Invocation, hosts: Sequence[str], wanted: Filter, *, again: bool, as_json: bool
 ) -> int:
+    from specctl.services.alerting import judge_at_once
     from specctl.services.readout import read_out
     from specctl.services.server_keys import keys_for
 
     async with fleet_of(invocation) as fleet:
         names = chosen_hosts(fleet.workspace, hosts)
+        alerting = await judge_at_once(fleet)
         while True:
             await read_out(fleet, names, keys_for(fleet.workspace))
-            _write(fleet.store.state, names, as_json=as_json, clear=again)
+            now_s = fleet.clock.now()
+            shown = [name for name in names if chooses(wanted, alerting.subject(name, now_s))]
+            _write(fleet.store.state, shown, as_json=as_json, clear=again)
             if not again:
                 return exit_status(fleet, names)
             await fleet.clock.sleep(2.0)
@@ -62,4 +86,6 @@ def _write(state: State, names: Sequence[str], *, as_json: bool, clear: bool) ->
         write_json("status", plain(found), lines=clear)
         return
     lines = [line for name in names for line in (*host_lines(name, state.host(name)), "")]
+    if not names:
+        lines = ["no host matches the filter", ""]
     write((CLEAR if clear else "") + "\n".join(lines[:-1]))

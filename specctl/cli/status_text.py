@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from specctl.cli.alerts_text import brief_lines
 from specctl.cli.table import table
 from specctl.domain.doctor import gpu_kinds
 from specctl.domain.figures import GB, GIB, UNKNOWN, fixed, gib, percent, rate, scaled, spoken
@@ -39,6 +40,7 @@ def host_lines(name: str, host: HostState) -> list[str]:
     lines = [f"{name}  {_link(host)}"]
     if host.link_hint and host.link is not Link.UP:
         lines.append(f"{INDENT}→ {host.link_hint}")
+    lines += [INDENT + line for line in brief_lines(host.open_alerts)]
     if host.sample is not None:
         lines += [INDENT + line for line in sample_lines(host.sample)]
     if host.servers is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from specctl.adapters.paths import ledger_file
 from specctl.domain.alerts.judging import Look
 from specctl.domain.alerts.watching import Watched, watch
 from specctl.domain.events import (
@@ -13,6 +14,8 @@ from specctl.domain.events import (
     ServerSampled,
     ServersSeen,
 )
+from specctl.domain.filter_fields import Subject
+from specctl.services.evens import KnownEvens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from specctl.domain.alerts.rules import Rules
     from specctl.domain.events import Event
     from specctl.domain.state import State, Store
+    from specctl.services.fleet import Fleet
 
     EvensOf = Callable[[str], Mapping[str, Even]]
     """Break-evens known on a host, by profile."""
@@ -65,6 +69,16 @@ class Alerting:
                 for change in self._judge(name, self._store.state, now_s):
                     self._store.apply(change)
 
+    def subject(self, name: str, now_s: float) -> Subject:
+        """A host as filters ask of it."""
+        host, evens = self._store.state.host(name), self._evens(name)
+        found = {
+            server.name: evens[server.profile or ""].value
+            for server in host.servers or ()
+            if server.profile in evens
+        }
+        return Subject(name, host, now_s, found)
+
     def _follow(self, event: Event, state: State) -> Iterable[Event]:
         if isinstance(event, HostRemoved):
             self._watched.pop(event.host, None)
@@ -90,3 +104,11 @@ class Alerting:
         before = self._watched.get(name, Watched())
         self._watched[name], changes = watch(before, look, self._rules)
         return changes
+
+
+async def judge_at_once(fleet: Fleet) -> Alerting:
+    """Alerts as far as one look at hosts can tell: nothing has to last before it is raised."""
+    evens = KnownEvens(ledger_file(), fleet.workspace)
+    await evens.read()
+    rules = fleet.workspace.alert_rules.shortest
+    return Alerting(fleet.store, rules, evens, judged_every_s=0.0)

@@ -6,6 +6,7 @@ import asyncio
 from random import SystemRandom
 from typing import TYPE_CHECKING
 
+from specctl.adapters.paths import ledger_file
 from specctl.domain.backoff import backoff_s
 from specctl.domain.errors import (
     HostError,
@@ -14,8 +15,10 @@ from specctl.domain.errors import (
     NotAuthenticatedError,
     SpecctlError,
 )
-from specctl.domain.events import LinkChanged
+from specctl.domain.events import HostRemoved, LinkChanged
 from specctl.domain.state import Link
+from specctl.services.alerting import Alerting
+from specctl.services.evens import KnownEvens
 from specctl.services.measured_server import Keys
 from specctl.services.watching import HostWatch
 
@@ -31,6 +34,7 @@ NEEDS_THE_USER = (HostKeyUnknownError, HostKeyChangedError, NotAuthenticatedErro
 """Trying again does not help before somebody acts; it is tried rarely, in case somebody did."""
 
 REFUSED_EVERY_S = 60.0
+TICK_S = 1.0
 STEADY_S = 30.0
 """A connection that lasted so long was a good one: waits begin at the shortest again."""
 
@@ -41,6 +45,7 @@ class Monitor:
     def __init__(
         self, fleet: Fleet, *, interval_s: float = 1.0, keys: KeysOf | None = None
     ) -> None:
+        """Every event of the fleet's store is followed by the alerts that it raises or clears."""
         self._fleet, self._interval_s = fleet, interval_s
         self._keys = keys or (lambda _host, _server: Keys())
         self._watching: dict[str, HostWatch] = {}
@@ -48,13 +53,44 @@ class Monitor:
         self._servers: dict[str, dict[str, ServerWatch]] = {}
         """Host to what is kept of its servers from one connection to the next."""
 
+        self._evens = KnownEvens(ledger_file(), fleet.workspace)
+        self._alerting = Alerting(
+            fleet.store, fleet.workspace.alert_rules, self._evens, interval_s=interval_s
+        )
+        self._group: asyncio.TaskGroup | None = None
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
     async def watch(self, names: Iterable[str]) -> None:
         """Watch hosts until cancelled."""
-        names = tuple(names)
-        self._fleet.describe(names)
         async with asyncio.TaskGroup() as group:
+            self._group = group
+            group.create_task(self._evens.follow(self._fleet.clock), name="break-evens")
+            group.create_task(self._tick(), name="alerts")
+            self.add(names)
+
+    def add(self, names: Iterable[str]) -> None:
+        """Watch more hosts, while others are watched."""
+        names = [name for name in names if name not in self._tasks]
+        self._fleet.describe(names)
+        if self._group is not None:
             for name in names:
-                group.create_task(self._watch_host(name), name=f"watch {name}")
+                task = self._group.create_task(self._watch_host(name), name=f"watch {name}")
+                self._tasks[name] = task
+
+    async def remove(self, name: str) -> None:
+        """Watch a host no more: it is gone from the workspace."""
+        task = self._tasks.pop(name, None)
+        if task is not None:
+            task.cancel()
+            await asyncio.wait([task])
+        await self._fleet.drop(name)
+        self._fleet.store.apply(HostRemoved(name, self._fleet.clock.now()))
+
+    async def _tick(self) -> None:
+        """Hosts that fall silent are judged by the clock."""
+        while True:
+            await self._fleet.clock.sleep(TICK_S)
+            self._alerting.tick(self._fleet.clock.now())
 
     def read_again(self, name: str) -> None:
         """Look at a host at once; connect now when it is waiting to."""
