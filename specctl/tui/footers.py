@@ -24,11 +24,12 @@ FOOTERS: dict[str, tuple[str, ...]] = {
         "copy.selection", "filter.open", "sibling.next", "go.back",
     ),
     "trials": (
-        "row.open", "trial.start", "trial.resume", "filter.open", "copy.selection", "trials.read",
-        "trial.stop", "command.open", "go.back",
+        "row.open", "trial.start", "trial.resume", "filter.open", "order.choose", "kinds.choose",
+        "diff.show", "report.save", "copy.selection", "trials.read", "trial.stop", "command.open",
+        "go.back",
     ),
     "trial": (
-        "trial.stop", "trial.start", "trial.resume", "copy.selection", "panel.zoom",
+        "trial.stop", "trial.start", "trial.resume", "report.save", "copy.selection", "panel.zoom",
         "trials.open", "trials.read", "command.open", "go.back",
     ),
     "difference": ("row.open", "match.next", "filter.open", "copy.selection", "go.back"),

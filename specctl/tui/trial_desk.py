@@ -1,15 +1,20 @@
-"""What is known of trials, for as long as the app lives."""
+"""What is known of trials and other runs, for as long as the app lives."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from specctl.domain.runs import RunKind
 from specctl.tui.render.listing import holds
 
 if TYPE_CHECKING:
     from specctl.domain.errors import SpecctlError
     from specctl.domain.runs import RunBrief
     from specctl.tui.trials import TrialRun, TrialSheet
+
+ORDERS = ("newest first", "by verdict", "by host", "by profile")
+WORDS = ("slower", "not enough evidence", "no material difference", "faster")
+"""Verdicts in the order of a list by verdict; what has none goes first, it may need somebody."""
 
 
 class TrialDesk:
@@ -23,10 +28,33 @@ class TrialDesk:
         self.errors: dict[str, SpecctlError] = {}
         self.reading: set[str] = set()
         self.runs: dict[str, TrialRun] = {}
+        self.shows_all = False
+        """Starts, probes and comparisons too."""
+
+        self.order = ORDERS[0]
+
+    @property
+    def listed(self) -> list[RunBrief]:
+        """What the list is about, in its order."""
+        found = [e for e in self.entries if self.shows_all or e.kind is RunKind.TRIAL]
+        match self.order:
+            case "by verdict":
+                return sorted(found, key=_place)
+            case "by host":
+                return sorted(found, key=lambda entry: entry.host)
+            case "by profile":
+                return sorted(found, key=lambda entry: entry.profiles[-1:])
+            case _:
+                return found
 
     def matching(self, terms: str) -> list[RunBrief]:
-        """Trials whose host, profiles, verdict or id hold every word of a filter."""
-        return [entry for entry in self.entries if holds(_text(entry), terms)]
+        """Those whose kind, host, profiles, verdict or id hold every word of a filter."""
+        return [entry for entry in self.listed if holds(_text(entry), terms)]
+
+    def turn_order(self) -> str:
+        """The next order."""
+        self.order = ORDERS[(ORDERS.index(self.order) + 1) % len(ORDERS)]
+        return self.order
 
     def is_under_way(self, trial: str) -> bool:
         """This session carries it out."""
@@ -48,6 +76,10 @@ class TrialDesk:
         return [run for run in self.runs.values() if not run.is_over]
 
 
+def _place(entry: RunBrief) -> int:
+    return WORDS.index(entry.outcome) if entry.outcome in WORDS else -1
+
+
 def _text(entry: RunBrief) -> str:
-    words = (entry.host, *entry.profiles, entry.outcome or "open", entry.id)
+    words = (entry.kind.value, entry.host, *entry.profiles, entry.outcome or "open", entry.id)
     return " ".join((*words, "simulated" if entry.simulated else ""))

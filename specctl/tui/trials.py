@@ -13,9 +13,11 @@ from specctl.domain.trial.words import say_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from specctl.domain.comparison import Unasked
     from specctl.domain.report.references import Published
+    from specctl.domain.run_sheet import RunSheet
     from specctl.domain.runs import RunBrief
     from specctl.domain.trial.parting import Parting
     from specctl.domain.trial.running import Next, TrialBlock, TrialPlan
@@ -150,13 +152,22 @@ class TrialServices(Protocol):
         """Carry it out, or on; cancelled, it restores what ran and keeps what is measured."""
 
     async def list_trials(self) -> tuple[RunBrief, ...]:
-        """Trials of the ledger, the newest first."""
+        """Trials and other runs of the ledger, the newest first."""
 
     async def learn_trials(self) -> None:
         """Work out what the newest trials say of the profiles of each host."""
 
     async def read_trial(self, trial: str) -> TrialSheet:
         """One trial of the ledger."""
+
+    async def read_run(self, run: str) -> RunSheet:
+        """Everything that was kept of a run, of any kind."""
+
+    async def save_report(self, trial: str) -> Path:
+        """Write a trial's page where the operator is; where that is."""
+
+    async def show_report(self, path: Path) -> None:
+        """Show a written page in the operator's browser."""
 
 
 class TrialRun:

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 
 from specctl.domain.errors import SpecctlError
 from specctl.domain.trial.running import final_word
+from specctl.tui.recalling import Recalling
 from specctl.tui.render.confirm import Question
 from specctl.tui.screens.choice import Choice, ChoiceDialog
 from specctl.tui.screens.confirm import ConfirmDialog
 from specctl.tui.screens.trial import TrialScreen
 from specctl.tui.screens.trial_plan import TrialPlanDialog
 from specctl.tui.screens.trials import TrialsScreen
-from specctl.tui.shelving import Shelving
-from specctl.tui.trial_desk import TrialDesk
 from specctl.tui.trials import TrialRun, make_sheet
 
 if TYPE_CHECKING:
@@ -27,12 +26,11 @@ if TYPE_CHECKING:
 BACKGROUND, INTERRUPT, STAY = "go on in the background", "interrupt it", "stay here"
 
 
-class Trying(Shelving):
+class Trying(Recalling):
     """Runs trials in workers of the app, so that leaving a screen ends none."""
 
     def __init__(self, app: SpecctlApp) -> None:
         super().__init__(app)
-        self.trials = TrialDesk()
         self._heard: dict[str, TrialProgressed] = {}
 
     # ---------------------------------------------------------------- asking

@@ -12,10 +12,12 @@ from specctl.adapters.paths import ledger_file
 from specctl.adapters.workloads import bundled_names, read_workload
 from specctl.domain.errors import InvalidFileError, UsageError
 from specctl.domain.report.references import Published, read_published
+from specctl.domain.run_sheet import sheet_of
 from specctl.domain.runs import RunKind, brief
 from specctl.domain.trial.design import Design
 from specctl.domain.trial.summary import summarise
 from specctl.services.probing import Settings
+from specctl.services.reporting import save_report, show_report
 from specctl.services.runs import conditions
 from specctl.services.trial import read_trial, resumable, run_trial
 from specctl.services.trial_plan import plan_resumption, plan_trial
@@ -25,10 +27,13 @@ from specctl.tui.trials import TrialAsk, TrialSheet, make_sheet
 from specctl.tui.wired_reading import WorkspaceReading
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from specctl.adapters.clock import Clock
     from specctl.adapters.secrets import Secrets
     from specctl.adapters.workspace import Workspace
     from specctl.domain.profile import Profile
+    from specctl.domain.run_sheet import RunSheet
     from specctl.domain.runs import RunBrief
     from specctl.domain.state import Store
     from specctl.domain.trial.running import TrialBlock
@@ -161,17 +166,43 @@ class WorkspaceTrials(WorkspaceReading):
         return self._learned.get((host, profile or ""), reference)
 
     async def list_trials(self) -> tuple[RunBrief, ...]:
-        """Trials of the ledger, the newest first."""
+        """Trials and other runs of the ledger, the newest first."""
         return await asyncio.to_thread(_list)
 
     async def read_trial(self, trial: str) -> TrialSheet:
         """One trial, worked out from its samples."""
         return await asyncio.to_thread(_read, trial)
 
+    async def read_run(self, run: str) -> RunSheet:
+        """Everything that was kept of a run, of any kind."""
+        return await asyncio.to_thread(_run, run)
+
+    async def save_report(self, trial: str) -> Path:
+        """Write a trial's page where the operator is; where that is."""
+        return await asyncio.to_thread(_report, trial, self._clock.now())
+
+    async def show_report(self, path: Path) -> None:
+        """Show a written page in the operator's browser."""
+        await asyncio.to_thread(show_report, path)
+
 
 def _list() -> tuple[RunBrief, ...]:
+    """So many trials, and so many of the newest runs of any kind."""
     with closing(Ledger(ledger_file())) as ledger:
-        return tuple(brief(run) for run in ledger.runs(kind=RunKind.TRIAL, most=MOST_TRIALS))
+        found = {run.id: brief(run) for run in ledger.runs(kind=RunKind.TRIAL, most=MOST_TRIALS)}
+        found |= {run.id: brief(run) for run in ledger.runs(most=MOST_TRIALS)}
+    return tuple(sorted(found.values(), key=lambda entry: entry.began_s, reverse=True))
+
+
+def _run(run_id: str) -> RunSheet:
+    with closing(Ledger(ledger_file())) as ledger:
+        run = ledger.run(run_id)
+    return sheet_of(run, conditions(run))
+
+
+def _report(trial: str, now_s: float) -> Path:
+    with closing(Ledger(ledger_file())) as ledger:
+        return save_report(ledger, trial, now_s)
 
 
 def _learn() -> dict[tuple[str, str], Reference]:

@@ -25,6 +25,8 @@ from specctl.tui.screens.plan import PlanDialog
 from specctl.tui.screens.probe import ProbeDialog
 from specctl.tui.screens.profiles import ProfilesScreen
 from specctl.tui.screens.prompts import HelpDialog, ProfilesDialog
+from specctl.tui.screens.reading import ReadingDialog
+from specctl.tui.screens.run import RunDialog
 from specctl.tui.screens.source import SourceScreen
 from specctl.tui.screens.trial import TrialScreen
 from specctl.tui.screens.trial_plan import TrialPlanDialog
@@ -56,6 +58,7 @@ WAYS: dict[type, tuple[str, ...]] = {
     TrialPlanDialog: (*TO_TRIAL, SETTLED),
     TrialScreen: (*TO_TRIAL, SETTLED, "right", "enter"),
     TrialsScreen: ("T", SETTLED),
+    RunDialog: ("T", SETTLED, "t", "slash", *"probe", "enter", "enter", SETTLED),
 }
 ABOUT_NO_HOST = {HelpDialog, WelcomeScreen}
 
@@ -106,6 +109,6 @@ def test_no_screen_is_forgotten_here() -> None:
         for module in modules
         for _, kind in inspect.getmembers(module, inspect.isclass)
         if issubclass(kind, PanelScreen | Dialog)
-        and kind not in {PanelScreen, AskingScreen, Dialog}
+        and kind not in {PanelScreen, AskingScreen, Dialog, ReadingDialog}
     }
     assert kinds == {*WAYS, *ABOUT_NO_HOST}

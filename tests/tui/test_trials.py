@@ -15,8 +15,10 @@ from specctl.tui.render.why import why_lines
 from specctl.tui.render.worth import draw_map
 from specctl.tui.screens.choice import ChoiceDialog
 from specctl.tui.screens.confirm import ConfirmDialog
+from specctl.tui.screens.difference import DifferenceScreen
 from specctl.tui.screens.fleet import FleetScreen
 from specctl.tui.screens.host import HostScreen
+from specctl.tui.screens.run import RunDialog
 from specctl.tui.screens.trial import TrialScreen
 from specctl.tui.screens.trial_plan import TrialPlanDialog
 from specctl.tui.screens.trials import TrialsScreen
@@ -205,6 +207,76 @@ async def test_the_list_is_filtered_by_host_and_profile_and_opens_one() -> None:
         assert screen.list.count() == 3
         await press(pilot, "escape")
         on(app, FleetScreen)
+
+
+async def test_every_run_is_listed_opened_and_held_against_another() -> None:
+    async with running(story.pro6k_01(), "T", size=(80, 24)) as (app, pilot, fake):
+        await settled(pilot)
+        screen = on(app, TrialsScreen)
+        await press(pilot, "t", "slash", *"probe measured", "enter")
+        assert [entry.id for entry in screen.list.found] == ["77aa0001"]
+        assert "enter shows all that was kept" in text_of(app)
+        await press(pilot, "enter")
+        await settled(pilot)
+        dialog = on(app, RunDialog)
+        assert "probe of kimi-k2.5-eagle3 on pro6k-01" in text_of(app)
+        said = plain(dialog.panel.lines(76))
+        assert "accept-length" in said
+        assert "max-running-requests" in said
+        assert "REQUESTS, RAW" in said
+        await press(pilot, "G", "escape", "d")
+        on(app, ChoiceDialog)
+        await press(pilot, *"77aa0002", "enter")
+        await settled(pilot)
+        on(app, DifferenceScreen)
+        text = text_of(app)
+        assert "condition" in text
+        assert "accept-length" in text
+        assert ("read_run", "77aa0002") in fake.calls
+
+
+async def test_the_list_is_ordered_and_the_cursor_stays_on_its_run() -> None:
+    async with running(story.pro6k_01(), "T") as (app, pilot, _):
+        await settled(pilot)
+        screen = on(app, TrialsScreen)
+        await press(pilot, "j")
+        chosen = screen.list.chosen
+        await press(pilot, "o")
+        assert [entry.outcome for entry in screen.list.found] == ["interrupted", "slower", "faster"]
+        assert "by verdict" in text_of(app)
+        assert screen.list.chosen == chosen
+        for _ in range(3):
+            await press(pilot, "o")
+        assert screen.desk.order == "newest first"
+
+
+async def test_a_report_is_written_once_and_opened() -> None:
+    async with running(story.pro6k_01(), "T") as (app, pilot, fake):
+        await settled(pilot)
+        await press(pilot, "enter")
+        await settled(pilot)
+        await press(pilot, "ctrl+s")
+        await settled(pilot)
+        assert "/srv/work/trial-37aabb01.html" in toasts(app)[-1]
+        await press(pilot, "o")
+        await settled(pilot)
+        assert [str(path) for path in fake.shown_reports] == ["/srv/work/trial-37aabb01.html"]
+        assert fake.calls.count(("save_report", "37aabb01")) == 1
+
+
+async def test_a_report_that_cannot_be_shown_says_how_to_open_it() -> None:
+    async with running(story.pro6k_01(), "T") as (app, pilot, fake):
+        await settled(pilot)
+        await press(pilot, "enter")
+        await settled(pilot)
+
+        async def fails(path: object) -> None:
+            raise SpecctlError("there is no browser here", hint=f"Open it yourself: {path}")
+
+        fake.show_report = fails  # type: ignore[method-assign]
+        await press(pilot, "o")
+        await settled(pilot)
+        assert "Open it yourself: /srv/work/trial-37aabb01.html" in toasts(app)[-1]
 
 
 async def test_a_verdict_is_shown_with_its_reasons_and_copied() -> None:

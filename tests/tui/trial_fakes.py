@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from specctl.domain.errors import UsageError
 from tests.tui import trials
 
 if TYPE_CHECKING:
+    from specctl.domain.run_sheet import RunSheet
     from specctl.domain.runs import RunBrief
     from specctl.services.trial import TrialOutcome
     from specctl.services.trial_plan import Proposal
@@ -20,6 +22,8 @@ class FakeTrials:
 
     def __init__(self) -> None:
         self.sheets_of_trials = [trials.decided(), trials.cut_off(), trials.simulated()]
+        self.other_runs = trials.OTHERS
+        self.shown_reports: list[Path] = []
         self.proposal = trials.proposal()
         self.calls_to_learn = 0
         self.asked_trials: list[TrialAsk] = []
@@ -60,7 +64,7 @@ class FakeTrials:
 
     async def list_trials(self) -> tuple[RunBrief, ...]:
         self._asked("list_trials")
-        return tuple(trials.entry(sheet) for sheet in self.sheets_of_trials)
+        return (*(trials.entry(sheet) for sheet in self.sheets_of_trials), *self.other_runs)
 
     async def learn_trials(self) -> None:
         self.calls_to_learn += 1
@@ -68,6 +72,18 @@ class FakeTrials:
     async def read_trial(self, trial: str) -> TrialSheet:
         self._asked("read_trial", trial)
         return self._sheet(trial)
+
+    async def read_run(self, run: str) -> RunSheet:
+        self._asked("read_run", run)
+        return trials.run_sheet(run)
+
+    async def save_report(self, trial: str) -> Path:
+        self._asked("save_report", trial)
+        return Path("/srv/work") / f"trial-{trial}.html"
+
+    async def show_report(self, path: Path) -> None:
+        self._asked("show_report", path)
+        self.shown_reports.append(path)
 
     def _sheet(self, trial: str) -> TrialSheet:
         for sheet in self.sheets_of_trials:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from specctl.domain.comparison import Unasked
 from specctl.domain.probe import Void, VoidKind
+from specctl.domain.probe_json import probe_json
 from specctl.domain.probing import Window, add_up
 from specctl.domain.profile import Profile
 from specctl.domain.report.references import Published
-from specctl.domain.runs import RunBrief, RunKind
+from specctl.domain.run_sheet import RunSheet, sheet_of
+from specctl.domain.runs import Provenance, Run, RunBrief, RunKind
 from specctl.domain.trial.design import Design
 from specctl.domain.trial.running import TrialBlock, TrialPlan, stand
 from specctl.services.trial import TrialOutcome
@@ -150,6 +152,33 @@ def entry(sheet: TrialSheet) -> RunBrief:
         sheet.blocks[0].began_s if sheet.blocks else parts.NOW_S, sheet.ended_s, sheet.outcome,
         of.is_simulated,
     )  # fmt: skip
+
+
+OTHERS = (
+    RunBrief("9b02aa17", RunKind.LAUNCH, "pro6k-01", (EAGLE,), parts.NOW_S - 20_000.0,
+             parts.NOW_S - 19_668.0, "Ready in 5:32 on port 30000.", simulated=False),
+    RunBrief("77aa0001", RunKind.PROBE, "pro6k-01", (EAGLE,), parts.NOW_S - 18_000.0,
+             parts.NOW_S - 17_940.0, "measured", simulated=False),
+    RunBrief("77aa0002", RunKind.PROBE, "pro6k-01", (NGRAM,), parts.NOW_S - 16_000.0,
+             parts.NOW_S - 15_940.0, "void: GPU 5 slowed by heat for 41 s", simulated=False),
+)  # fmt: skip
+
+
+def run_sheet(run: str) -> RunSheet:
+    """Of one of OTHERS: figures differ by its profile."""
+    found = next(one for one in OTHERS if one.id == run)
+    is_eagle = found.profiles == (EAGLE,)
+    measured = result("B", 1.0, accept=1.5 if is_eagle else 1.21)
+    provenance = Provenance(
+        "0.1.0", "kim@desk", "pro6k-01", driver="580.95.05",
+        profiles={found.profiles[0]: f'model = "moonshotai/Kimi-K2.5"\nalgorithm = {is_eagle}\n'},
+        arguments={found.profiles[0]: {"tp_size": 8, "max_running_requests": 48}},
+    )  # fmt: skip
+    kept = Run(
+        found.id, found.kind, found.host, found.profiles, found.began_s, found.ended_s,
+        found.outcome, provenance, probe_json(measured),
+    )  # fmt: skip
+    return sheet_of(kept, CONDITIONS)
 
 
 def ask(host: str, profile: str) -> TrialAsk:

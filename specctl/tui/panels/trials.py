@@ -15,11 +15,13 @@ from specctl.tui.render.trials import (
     launch_more,
     launch_row,
     next_row,
+    run_row,
+    run_words,
     trial_head,
-    trial_row,
 )
 from specctl.tui.render.why import why_lines
 from specctl.tui.render.worth import draw_map
+from specctl.tui.trial_desk import ORDERS
 
 if TYPE_CHECKING:
     from specctl.domain.errors import SpecctlError
@@ -35,6 +37,8 @@ class Looked:
 
     def __init__(self, desk: TrialDesk, trial: str = "") -> None:
         self.desk, self.trial = desk, trial
+        self.other: RunBrief | None = None
+        """A run that is no trial."""
 
     @property
     def sheet(self) -> TrialSheet | None:
@@ -59,6 +63,8 @@ def waiting(looked: Looked, title: str, cells: int) -> Drawing:
     """Instead of a trial that is not there yet."""
     if looked.error is not None:
         return Drawing(title, error_lines(looked.error, cells))
+    if looked.other is not None:
+        return Drawing(title, run_words(looked.other, cells))
     words = "Reading the ledger" if looked.trial else "No trial is chosen."
     return Drawing(title, [[(words, "dim")]])
 
@@ -237,14 +243,15 @@ class TrialsPanel(Listed):
 
     def head(self, cells: int) -> list[Line]:
         """Names of the columns."""
-        return [trial_head(cells)]
+        return [trial_head(cells, has_kinds=self.desk.shows_all)]
 
     def item(self, index: int, cells: int) -> Line:
         """One trial."""
         entry = self.found[index]
-        return trial_row(
-            entry, self.scene.clock_s, cells, is_running=self.desk.is_under_way(entry.id)
-        )
+        return run_row(
+            entry, self.scene.clock_s, cells, is_running=self.desk.is_under_way(entry.id),
+            has_kinds=self.desk.shows_all,
+        )  # fmt: skip
 
     def nothing(self, cells: int) -> list[Line]:
         """Why there is none."""
@@ -260,8 +267,11 @@ class TrialsPanel(Listed):
     def frame(self, cells: int) -> tuple[str, Line, Line]:
         """How many, and the filter."""
         del cells
-        total = len(self.desk.entries)
+        total = len(self.desk.listed)
         summary: Line = [(f"{self.count()} of {total}" if self.terms else str(total), "dim")]
         if self.terms:
             summary = [("/", "key"), (self.terms, "text"), ("  ", ""), *summary]
-        return "Trials", summary, []
+        if self.desk.order != ORDERS[0]:
+            summary = [(self.desk.order, "text"), ("  ", ""), *summary]
+        note = hints([("t", "trials alone" if self.desk.shows_all else "all runs")])
+        return "Runs" if self.desk.shows_all else "Trials", summary, note

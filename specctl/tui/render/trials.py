@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from specctl.domain import figures
+from specctl.domain.runs import RunKind
 from specctl.domain.trial.running import is_kept
 from specctl.tui.render.arms import WORDS, is_plain, word_line
 from specctl.tui.render.lines import UNKNOWN, Line, middle, row, wrap
@@ -12,23 +13,45 @@ from specctl.tui.render.lines import UNKNOWN, Line, middle, row, wrap
 if TYPE_CHECKING:
     from specctl.domain.runs import RunBrief
     from specctl.domain.trial.running import TrialBlock
-    from specctl.tui.render.lines import Cell
+    from specctl.tui.render.lines import Cell, Span
     from specctl.tui.trials import TrialSheet
 
 MILLI = 0.001
 WIDE_CELLS = 100
+KIND_CELLS = 10
 OUTCOME_CELLS, HOST_CELLS, WHEN_CELLS, ID_CELLS = 24, 22, 4, 8
 
 
-def trial_head(cells: int) -> Line:
+def trial_head(cells: int, *, has_kinds: bool) -> Line:
     """Names of the columns."""
-    names = ("VERDICT", "HOST", "PROFILE", "BASELINE", "AGE", "TRIAL")
-    return _trial_row(*[[(name, "faint")] for name in names], cells=cells)
+    verdict, *names = ("VERDICT", "HOST", "PROFILE", "BASELINE", "AGE", "TRIAL")
+    if has_kinds:
+        verdict, names[-1] = "OUTCOME", "RUN"
+    line = _trial_row(
+        *[[(name, "faint")] for name in (verdict, *names)], cells=_rest(cells, has_kinds=has_kinds)
+    )
+    return [*row(([("KIND", "faint")], KIND_CELLS)), ("  ", ""), *line] if has_kinds else line
+
+
+def _rest(cells: int, *, has_kinds: bool) -> int:
+    return cells - KIND_CELLS - 2 if has_kinds else cells
+
+
+def run_row(
+    entry: RunBrief, now_s: float, cells: int, *, is_running: bool, has_kinds: bool
+) -> Line:
+    """One run of the ledger, with its kind where they are mixed."""
+    line = trial_row(entry, now_s, _rest(cells, has_kinds=has_kinds), is_running=is_running)
+    if not has_kinds:
+        return line
+    return [*row(([(entry.kind.value, "dim")], KIND_CELLS)), ("  ", ""), *line]
 
 
 def trial_row(entry: RunBrief, now_s: float, cells: int, *, is_running: bool) -> Line:
     """One trial of the ledger."""
     base, *others = entry.profiles or ("",)
+    if not others:  # a start or a probe is about one profile
+        base, others = "", [base]
     badge: Line = [(" ", ""), ("SIMULATED", "badge")] if entry.simulated else []
     host = middle(entry.host, HOST_CELLS - (10 if badge else 0))
     size = _name_cells(cells)
@@ -43,6 +66,15 @@ def trial_row(entry: RunBrief, now_s: float, cells: int, *, is_running: bool) ->
     )
 
 
+def run_words(entry: RunBrief, cells: int) -> list[Line]:
+    """Of a run that is no trial: how it ended, and how to see the rest."""
+    said = wrap(entry.outcome or "It has not ended, or was cut off.", max(10, cells))
+    what: Line = [(f"A {entry.kind.value} of ", "dim"), (" ".join(entry.profiles), "text")]
+    keys: Line = [("enter", "key"), (" shows all that was kept  ", "dim"), ("d", "key"),
+                  (" holds it against another run", "dim")]  # fmt: skip
+    return [*[[(part, "bright")] for part in said], what, [], keys]
+
+
 def outcome_line(entry: RunBrief, *, is_running: bool) -> Line:
     """The verdict, or how far it is from one."""
     if is_running:
@@ -51,7 +83,8 @@ def outcome_line(entry: RunBrief, *, is_running: bool) -> Line:
         return word_line(entry.outcome)
     if not entry.outcome:
         return [("‖ ", "warn"), ("elsewhere, or cut off", "text")]
-    return [("‖ ", "warn"), (entry.outcome, "text")]
+    mark: Span = ("‖ ", "warn") if entry.kind is RunKind.TRIAL else ("· ", "faint")
+    return [mark, (entry.outcome, "text")]
 
 
 def _name_cells(cells: int) -> int:

@@ -181,6 +181,14 @@ class TrialScreen(PanelScreen):
             text = f"# SIMULATED: {sheet.plan.host} is a practice host of the lab\n{text}"
         self.specctl.copy(text, "the verdict" if sheet.word else "how it stands")
 
+    def do_report_save(self) -> None:
+        """Write its report."""
+        self.specctl.work.save_report(self.trial)
+
+    def do_report_open(self) -> None:
+        """Show its report in a browser."""
+        self.specctl.work.save_report(self.trial, opens=True)
+
     def do_trial_start(self) -> None:
         """The same profile in a new trial."""
         sheet = self.looked.sheet

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual import on
 
+from specctl.domain.runs import RunKind
 from specctl.tui.actions import Target
 from specctl.tui.arrange import Places, is_short
 from specctl.tui.arrange_trials import arrange_trials
@@ -19,6 +20,8 @@ from specctl.tui.render.why import verdict_text
 from specctl.tui.screen import bindings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from specctl.tui.trial_desk import TrialDesk
 
 LOOK_AGAIN_S = 10.0
@@ -26,7 +29,7 @@ ANSWER_ROWS = 7
 
 
 class TrialsScreen(AskingScreen):
-    """The list, and the chosen trial's answer under it."""
+    """The list, and the chosen trial's answer under it; with `t` every other run too."""
 
     where = "trials"
     AUTO_FOCUS = "#trials"
@@ -115,7 +118,9 @@ class TrialsScreen(AskingScreen):
     def _follow(self) -> None:
         """Read the chosen trial, unless it is known."""
         chosen = self.list.chosen
-        trial = chosen.id if chosen is not None else ""
+        is_trial = chosen is not None and chosen.kind is RunKind.TRIAL
+        self.looked.other = None if is_trial else chosen
+        trial = chosen.id if chosen is not None and is_trial else ""
         is_other, self.looked.trial = trial != self.looked.trial, trial
         if trial and (is_other or trial not in self.desk.errors) and self.looked.sheet is None:
             self.specctl.work.read_trial(trial)
@@ -125,8 +130,12 @@ class TrialsScreen(AskingScreen):
     def do_row_open(self) -> None:
         """The trial on its own screen."""
         chosen = self.list.chosen
-        if chosen is not None:
+        if chosen is None:
+            return
+        if chosen.kind is RunKind.TRIAL:
             self.specctl.work.open_trial(chosen.id)
+        else:
+            self.specctl.work.open_run(chosen)
 
     @on(Panel.Opened)
     def open_clicked(self) -> None:
@@ -155,6 +164,35 @@ class TrialsScreen(AskingScreen):
             self.changed()
         else:
             super().do_go_back()
+
+    def do_order_choose(self) -> None:
+        """The next order of the list; the cursor stays on its run."""
+        self._keeping(self.desk.turn_order)
+
+    def do_kinds_choose(self) -> None:
+        """Trials alone, or every run of the ledger."""
+
+        def turn() -> None:
+            self.desk.shows_all = not self.desk.shows_all
+
+        self._keeping(turn)
+
+    def _keeping(self, change: Callable[[], object]) -> None:
+        before = self.list.chosen
+        change()
+        ids = [entry.id for entry in self.list.found]
+        self.list.at = ids.index(before.id) if before and before.id in ids else 0
+        self._follow()
+        self.repaint()
+
+    def do_diff_show(self) -> None:
+        """Hold the chosen run against another."""
+        if self.list.chosen is not None:
+            self.specctl.work.compare_run(self.list.chosen)
+
+    def do_report_save(self) -> None:
+        """Write the chosen trial's report."""
+        self.specctl.work.save_report(self.looked.trial)
 
     def do_copy_selection(self) -> None:
         """Copy the verdict of the chosen trial."""

@@ -1,4 +1,5 @@
 """Differences that nobody asked for, from what a run kept."""
+
 from __future__ import annotations
 
 from specctl.domain.runs import Provenance, Run, RunKind
@@ -14,10 +15,12 @@ def _run(arguments, recipes=None):
 
 
 def test_what_the_server_changed_by_itself_is_named():
-    (one,) = unasked_of(_run({
+    found = unasked_of(_run({
         "base": {"max_running_requests": 256, "tp_size": 1, "port": 1},
         "eagle3": {"max_running_requests": 48, "tp_size": 1, "port": 2},
     }))  # fmt: skip
+    assert found is not None
+    (one,) = found
     assert (one.profile, one.key, one.base, one.arm) == ("eagle3", "max-running-requests", 256, 48)
 
 
@@ -31,5 +34,6 @@ def test_a_run_that_kept_no_arguments_says_nothing():
 
 
 def test_a_damaged_recipe_asks_for_nothing():
-    found = _run({"base": {"tp_size": 1}, "eagle3": {"tp_size": 2}}, {"base": "= ["})
-    assert [one.key for one in unasked_of(found)] == ["tp-size"]
+    found = unasked_of(_run({"base": {"tp_size": 1}, "eagle3": {"tp_size": 2}}, {"base": "= ["}))
+    assert found is not None
+    assert [one.key for one in found] == ["tp-size"]

@@ -1,4 +1,5 @@
 """Where two arms part first."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -27,6 +28,7 @@ def test_the_first_prompt_goes_before_the_first_launch():
     blocks[1] = _changed(blocks[1], 7)
     blocks[2] = _changed(blocks[2], 4)
     found = first_parting(plan, tuple(blocks))
+    assert found is not None
     assert (found.prompt, found.launches) == (5, (1, 3))
     assert found.words.startswith("first apart: prompt 5 (code) in launches 1 and 3, ")
     assert "stop" in found.words

@@ -1,0 +1,57 @@
+"""A trial's report written and shown."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import pytest
+
+from specctl.adapters.browser import show_page
+from specctl.adapters.ledger import Ledger
+from specctl.domain.errors import UsageError
+from specctl.services.reporting import save_report
+from tests.unit.services.test_runs import kept
+
+
+def test_a_report_is_a_page_beside_the_operator(tmp_path):
+    evidence = kept()
+    with closing(Ledger(tmp_path / "ledger.db")) as ledger:
+        ledger.add(evidence.run)
+        for block in evidence.blocks:
+            ledger.add_block(evidence.run.id, block)
+        path = save_report(ledger, "5c0ffee2", 1.0, tmp_path)
+        assert path == tmp_path / "trial-5c0ffee2.html"
+        assert path.read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html>")
+        with pytest.raises(UsageError, match="cannot be written") as caught:
+            save_report(ledger, "5c0ffee2", 1.0, tmp_path / "nowhere")
+        assert "runs report 5c0ffee2 -o FILE" in caught.value.hint
+
+
+def test_without_a_display_no_browser_is_started(tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.platform", "linux")
+    with pytest.raises(UsageError, match="no display") as caught:
+        show_page(tmp_path / "page.html", environment={})
+    assert str(tmp_path / "page.html") in caught.value.hint
+
+
+def test_a_browser_of_the_terminal_is_not_started(tmp_path, monkeypatch):
+    import webbrowser
+
+    monkeypatch.setattr(webbrowser, "get", lambda: webbrowser.GenericBrowser("w3m"))
+    with pytest.raises(UsageError, match="no browser could be started"):
+        show_page(tmp_path / "page.html", environment={"DISPLAY": ":0"})
+
+
+def test_a_page_goes_to_the_browser_as_an_address(tmp_path, monkeypatch):
+    import webbrowser
+
+    opened = []
+
+    class Window:
+        def open(self, url):
+            opened.append(url)
+            return True
+
+    monkeypatch.setattr(webbrowser, "get", Window)
+    show_page(tmp_path / "page.html", environment={"DISPLAY": ":0"})
+    assert opened == [(tmp_path / "page.html").as_uri()]
