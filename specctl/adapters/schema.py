@@ -225,7 +225,7 @@ class AlertsFile(_Table):
 
 
 MODELS: dict[str, type[BaseModel]] = {
-    "alert_rules": AlertsFile,
+    "rules": AlertsFile,
     "profile": ProfileFile,
     "remote": RemoteFile,
 }

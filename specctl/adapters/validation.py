@@ -47,9 +47,9 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SECRET_NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _OWN_RULES = ("arguments", "speculation", "env")
-_FILES = {"alert_rules": "alerts.toml", "profile": "a profile file", "remote": "a remote file"}
+_FILES = {"rules": "alerts.toml", "profile": "a profile file", "remote": "a remote file"}
 _OTHER_NAMES = {
-    "alert_rules": {"host": "lost", "crash": "crashed", "heat": "throttle", "accept": "breakeven"},
+    "rules": {"host": "lost", "crash": "crashed", "heat": "throttle", "accept": "breakeven"},
     "remote": {"address": "host", "hostname": "host", "alias": "ssh", "environment": "env"},
     "profile": {
         "environment": "env", "model_path": "model", "model-path": "model", "args": "arguments",
@@ -66,7 +66,7 @@ def problems_of(kind: str, toml: TomlFile) -> tuple[Problem, ...]:
     found = [*_model_problems(kind, toml), *_table_problems(kind, toml), *_nul_problems(toml)]
     if kind == "remote":
         found += _remote_problems(toml)
-    if kind == "alert_rules" and not found:
+    if kind == "rules" and not found:
         found += _alert_problems(toml)
     return tuple(sorted(found, key=lambda problem: problem.line or 0))
 

@@ -103,7 +103,7 @@ class Workspace:
         if not path.exists():
             return Rules()
         toml = read_toml(path, self._shown_root + ALERTS)
-        problems = self._problems[toml.file] = problems_of("alert_rules", toml)
+        problems = self._problems[toml.file] = problems_of("rules", toml)
         return Rules() if problems else rules_of(toml.values)
 
     @property

@@ -9,6 +9,7 @@ from specctl.adapters.document_schema import Document, document_schema
 from specctl.adapters.schema import MODELS, json_schema
 from specctl.domain import published, published_source, record_files
 from specctl.domain.advising import AdviceReport
+from specctl.domain.alerts.published import AlertList
 from specctl.domain.checkpoint.report import CheckpointReport
 from specctl.domain.costing import CostReport
 from specctl.domain.drift import Drifts
@@ -20,6 +21,7 @@ from specctl.domain.plan import Plan
 from specctl.domain.probe import ProbeResult, RequestResult
 from specctl.domain.runs import Run, RunList
 from specctl.domain.trial.published import PublishedTrial
+from specctl.domain.trial.screening_published import PublishedScreening
 from specctl.services.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -36,6 +38,12 @@ DOCUMENTS = {
             AdviceReport,
             "Which draft length to try next, from what was measured.",
             "advise --json",
+        ),
+        Document(
+            "alerts",
+            AlertList,
+            "What is wrong on hosts and servers, and what to do next.",
+            "alerts --json",
         ),
         Document(
             "breakeven",
@@ -188,6 +196,12 @@ DOCUMENTS = {
             "status --json",
         ),
         Document(
+            "screening",
+            PublishedScreening,
+            "Several profiles ranked, and the trial of the one that was left.",
+            "compare --json",
+        ),
+        Document(
             "trial",
             PublishedTrial,
             "Two profiles launched in turn, and whether one is faster.",
@@ -230,7 +244,7 @@ DOCUMENTS = {
     )
 }
 FILES = {
-    "alert_rules": "The file alerts.toml.",
+    "rules": "The file alerts.toml.",
     "profile": "A file of profiles/.",
     "remote": "A file of remotes/.",
 }

@@ -23,6 +23,7 @@ from specctl.cli.documents import DOCUMENTS, SCHEMAS
 from specctl.cli.output import write_json
 from specctl.cli.plan_text import outcome_json, plan_json
 from specctl.domain import doctor as examination
+from specctl.domain.alerts.published import open_alerts
 from specctl.domain.breakeven import Typed, curve, work_out
 from specctl.domain.checkpoint.judging import judge
 from specctl.domain.checkpoint.values import (
@@ -41,6 +42,7 @@ from specctl.domain.events import (
     AlertsChanged,
     Event,
     HostDescribed,
+    HostRemoved,
     HostSampled,
     LinkChanged,
     LogRead,
@@ -70,6 +72,8 @@ from specctl.domain.source import Place, Tree
 from specctl.domain.state import State, reduce
 from specctl.domain.trial import trial_json
 from specctl.domain.trial.published import publish
+from specctl.domain.trial.screening_published import publish_screening
+from specctl.domain.trial.screening_running import stand_screening
 from specctl.domain.trial.summary import summarise
 from specctl.facts.diagnosis import Cause
 from specctl.services.checkpoint import CheckedDraft
@@ -80,6 +84,7 @@ from tests.unit.cli.source_examples import SOURCE_EXAMPLES
 from tests.unit.cli.value_examples import VALUE_EXAMPLES
 from tests.unit.domain.requests import request, speculated, streamed
 from tests.unit.domain.trial.runs import trial_blocks, trial_plan
+from tests.unit.domain.trial.screenings import screened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -193,6 +198,7 @@ assert EAGLE.result is not None
 
 EVENTS: tuple[Event, ...] = (
     HostDescribed("gpu8", NOW_S, {"site": "basement"}, read_only=True),
+    HostRemoved("l40s", NOW_S),
     LinkChanged("gpu8", NOW_S, "lost", "no answer to 3 keepalives", "Check sshd.", NOW_S + 6),
     HostSampled("gpu8", NOW_S, SAMPLE),
     ServersSeen("gpu8", NOW_S, (SERVER,)),
@@ -205,7 +211,10 @@ EVENTS: tuple[Event, ...] = (
         "gpu8", NOW_S, "5c0ffee2", "base", "eagle3", 6, 16, 1.31, 1.27, 1.35, "faster",
         "launch 6 measured",
     ),
-    AlertsChanged("gpu8", NOW_S, "heat", is_open=True, words="GPU 5 is slowed by heat"),
+    AlertsChanged(
+        "gpu8", NOW_S, "throttle", is_open=True, words="GPU 5 slowed by heat (hw)",
+        severity="warning", value="88 °C, 1.71 GHz", hint="look at cooling",
+    ),
 )  # fmt: skip
 
 
@@ -223,6 +232,14 @@ KEPT = Run(
 def _trial() -> Any:
     summary = summarise(trial_plan(3), trial_blocks(3, speedup=1.3))
     return plain(publish(summary, verdict="faster"))
+
+
+def _screening() -> Any:
+    plan, blocks = screened()
+    summary = summarise(trial_plan(3), trial_blocks(3, speedup=1.3))
+    trial = publish(summary, verdict="faster")
+    standing = stand_screening(plan, blocks)
+    return plain(publish_screening(plan, standing, trial_id="5c0ffee2", trial=trial))
 
 
 def _breakeven() -> Any:
@@ -327,11 +344,16 @@ def _show() -> Any:
     )
 
 
-def _status() -> Any:
+def _state() -> State:
     state = State()
     for event in EVENTS:
         if not isinstance(event, ProbeFinished):
             state = reduce(state, event)
+    return state
+
+
+def _status() -> Any:
+    state = _state()
     return plain(Statuses({name: state.host(name) for name in ("gpu8", "l40s")}))
 
 
@@ -466,12 +488,14 @@ LAB = LabHosts(
 )
 
 EXAMPLES: Mapping[str, Callable[[], str]] = {
+    "alerts": lambda: _printed("alerts", plain(open_alerts(_state(), ("gpu8",)))),
     "breakeven": lambda: _printed("breakeven", _breakeven()),
     "check": lambda: _printed("check", _check()),
     "checkpoint": lambda: _printed("checkpoint", _checkpoint()),
     "run": lambda: _printed("run", plain(KEPT)),
     "runs": lambda: _printed("runs", plain(RunList((brief(KEPT),)))),
     "trial": lambda: _printed("trial", _trial()),
+    "screening": lambda: _printed("screening", _screening()),
     "compare": lambda: _printed("compare", comparison_json(COMPARISON)),
     "corpora": lambda: _printed("corpora", plain(Corpora({"docs": 120_431, "code": None}))),
     "lab": lambda: _printed("lab", plain(LAB)),
