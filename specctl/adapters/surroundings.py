@@ -1,0 +1,134 @@
+"""What specctl runs on and in: versions, platform, terminal, and who that belongs to."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import platform
+import re
+import shutil
+import socket
+import sqlite3
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from specctl import __version__
+from specctl.adapters import paths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PACKAGES = ("textual", "rich", "asyncssh", "cryptography", "httpx", "pydantic", "click")
+TERMINAL = ("TERM", "COLORTERM", "TERM_PROGRAM", "NO_COLOR", "LANG", "LC_ALL", "SHELL")
+CONFIG_BYTES_MAX = 1 << 20
+_CONFIGURED = re.compile(
+    r"^[ \t]*(host|hostname|proxyjump|user)[ \t=]+(.+)$", re.IGNORECASE | re.MULTILINE
+)
+
+
+def versions() -> Iterator[tuple[str, str]]:
+    """Name and version of everything specctl is made of."""
+    yield "specctl", __version__
+    yield "Python", f"{platform.python_version()} ({platform.python_implementation()})"
+    yield "platform", platform.platform()
+    yield "SQLite", sqlite3.sqlite_version
+    for package in PACKAGES:
+        try:
+            yield package, metadata.version(package)
+        except metadata.PackageNotFoundError:
+            yield package, "not installed"
+
+
+def terminal() -> Iterator[tuple[str, str]]:
+    """What the terminal says of itself; only variables that name nobody."""
+    for name in TERMINAL:
+        yield name, os.environ.get(name, "not set")
+    size = shutil.get_terminal_size((0, 0))
+    yield "size", f"{size.columns}x{size.lines}" if size.columns else "no terminal"
+    streams = {"stdin": sys.stdin, "stdout": sys.stdout, "stderr": sys.stderr}
+    yield "terminals", " ".join(n for n, s in streams.items() if s and s.isatty()) or "none"
+    inside = {"tmux": "TMUX", "screen": "STY", "ssh": "SSH_CONNECTION", "a container": "container"}
+    yield "inside", " ".join(words for words, name in inside.items() if name in os.environ) or "—"
+
+
+def environment() -> dict[str, str]:
+    """Of this process."""
+    return dict(os.environ)
+
+
+def own_users() -> frozenset[str]:
+    """Who runs specctl, by every name that is known."""
+    named = {os.environ.get(name, "") for name in ("USER", "LOGNAME", "SUDO_USER")}
+    try:
+        named.add(getpass.getuser())
+    except (OSError, KeyError):
+        return frozenset(named - {""})
+    return frozenset(named - {""})
+
+
+def own_hosts() -> frozenset[str]:
+    """This machine by name, whole and short."""
+    name = socket.gethostname()
+    return frozenset({name, name.partition(".")[0]} - {""})
+
+
+def own_homes() -> frozenset[str]:
+    """The home directory, also where links lead."""
+    home = Path.home()
+    return frozenset({str(home), str(home.resolve())} - {"/"})
+
+
+def configured_names() -> tuple[frozenset[str], frozenset[str]]:
+    """Hosts and users that the user's ssh configuration names; nothing where it cannot be read."""
+    try:
+        with (Path.home() / ".ssh" / "config").open("rb") as stream:
+            text = stream.read(CONFIG_BYTES_MAX).decode("utf-8", "replace")
+    except OSError:
+        return frozenset(), frozenset()
+    hosts: set[str] = set()
+    users: set[str] = set()
+    for key, value in _CONFIGURED.findall(text):
+        words = re.split(r"[\s,]+", value.strip().strip('"'))
+        if key.lower() == "user":
+            users |= set(words)
+            continue
+        for word in words:
+            login, _, host = word.rpartition("@")
+            hosts.add(host.partition(":")[0])
+            users |= {login}
+    return frozenset(word for word in hosts if word and not set(word) & set("*?!%")), frozenset(
+        users - {""}
+    )
+
+
+def ledger_lines() -> Iterator[tuple[str, str]]:
+    """The ledger's file: whether it is there, its version, and what it holds, by kind."""
+    file = paths.ledger_file()
+    if not file.exists():
+        yield "file", "not there: nothing was kept yet"
+        return
+    yield "size", f"{file.stat().st_size:,} bytes"
+    try:
+        ledger = sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True, timeout=1.0)
+        try:
+            yield "schema version", str(ledger.execute("PRAGMA user_version").fetchone()[0])
+            kinds = "SELECT kind, count(*) FROM runs GROUP BY kind ORDER BY kind"
+            for kind, count in ledger.execute(kinds):
+                yield f"{kind} runs", str(count)
+            ended = "SELECT kind, host, outcome FROM runs ORDER BY began_s DESC LIMIT 10"
+            for number, (kind, host, outcome) in enumerate(ledger.execute(ended), start=1):
+                yield f"{number} ago", f"{kind} on {host}: {outcome or 'runs, or was cut off'}"
+        finally:
+            ledger.close()
+    except sqlite3.Error as error:
+        yield "cannot be read", str(error)
+
+
+def kept_lines() -> Iterator[tuple[str, str]]:
+    """What else lies in specctl's own folders, by number."""
+    trees = paths.cache_dir() / "trees"
+    yield "trees kept", str(len(list(trees.glob("*.tree"))))
+    yield "lab", "up or left over" if paths.lab_dir().exists() else "not up"
+    yield "secrets file", "there" if paths.secrets_file().exists() else "none"
