@@ -154,3 +154,32 @@ def test_a_flag_at_the_top_is_told_its_table():
 def test_a_flag_that_is_not_known_is_a_warning_only():
     (problem,) = problems_of("profile", parse_toml(b"[arguments]\nfrobnicate = 1", "f.toml"))
     assert problem.is_warning
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "[throtle]\nfor_s = 3",
+            "alerts.toml:1  throtle: no key throtle in alerts.toml. Nearest: throttle",
+        ),
+        (
+            "[memory]\nraise_a = 3",
+            "alerts.toml:2  memory.raise_a: no key raise_a in [memory]. Nearest: raise_at",
+        ),
+        ("[queue]\nfor_s = -1", "alerts.toml:2  queue.for_s: must be at least 0, not -1"),
+        ('[lost]\non = "no"', "alerts.toml:2  lost.on: must be true or false, not the string 'no'"),
+        (
+            "[memory]\nraise_at = 90\nclear_at = 95",
+            "alerts.toml:3  memory.clear_at: must be at most raise_at, 90, not 95",
+        ),
+        (
+            "[breakeven]\nclear_at = 0.9",
+            "alerts.toml:2  breakeven.clear_at: must be at least raise_at, 1, not 0.9",
+        ),
+        ("[lost]\nraise_at = 3", "alerts.toml:2  lost.raise_at: no key raise_at in [lost]"),
+    ],
+)
+def test_rules_of_alerts(text, expected):
+    toml = parse_toml(text.encode(), "alerts.toml")
+    assert [str(problem) for problem in problems_of("rules", toml)] == [expected]
