@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from specctl.cli.compare_options import LAUNCHES, Concurrencies, design_of, trial_options
-from specctl.cli.compare_trial import resume as resume_trial
+from specctl.cli.compare_screening import go_on, screen_new, write_screened
 from specctl.cli.compare_trial import run_new as run_trial
 from specctl.cli.compare_trial import write_outcome
 from specctl.cli.diagnostics import INTERRUPTED, say, warn
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from specctl.domain.state import State
     from specctl.services.comparison import ComparisonPlan
     from specctl.services.probing import Settings
+    from specctl.services.screening import ScreeningOutcome
     from specctl.services.trial import TrialOutcome
 
 
@@ -69,6 +70,7 @@ def command(
     margin: float,
     strict: bool,
     is_looked_at_once: bool,
+    over: tuple[str, ...],
     budget: float | None,
     resume: str | None,
     dry_run: bool,
@@ -79,19 +81,22 @@ def command(
 
     Two profiles are launched in turn, several times each, until a word can be said: faster,
     slower, no material difference, or not enough evidence. More than two are launched once each,
-    which gives numbers and no verdict. What runs now and is in the way has to be under specctl's
-    care: it is started again at the end. Ctrl-C keeps what is measured.
+    which gives numbers and no verdict; with --budget or --launches, and with --over, they are
+    screened in rounds, those that lag leave, and the one that is left gets a trial of its own.
+    What runs now and is in the way has to be under specctl's care: it is started again at the
+    end. Ctrl-C keeps what is measured.
 
     \b
     specctl compare gpu8 mimo-7b-baseline mimo-7b-nextn --dry-run
     specctl compare gpu8 mimo-7b-baseline mimo-7b-nextn --budget 3h
-    specctl compare gpu8 kimi-baseline kimi-eagle3 kimi-ngram --workload my.jsonl
+    specctl compare gpu8 kimi-baseline kimi-eagle3 kimi-ngram --budget 3h
+    specctl compare gpu8 kimi-baseline kimi-eagle3 --over num-steps=1,3,5
     """  # noqa: D301  click reads \b
-    asked = Asked(concurrency, launches, budget, is_strict=strict or is_looked_at_once)
+    asked = Asked(concurrency, launches, budget, is_strict=strict or is_looked_at_once, axes=over)
     if resume is not None:
-        if names:
+        if names or over:
             raise UsageError("--resume takes everything from the trial", hint="Name nothing else.")
-        coming = resume_trial(invocation, resume, budget_s=budget, is_dry=dry_run, yes=yes)
+        coming = go_on(invocation, resume, budget_s=budget, is_dry=dry_run, yes=yes)
         return _end_trial(run(coming), as_json=as_json)
     host, profiles = _split(names)
     settings = _settings(invocation, workload, concurrency, prompts)
@@ -99,17 +104,17 @@ def command(
     if most == 1:
         found = run(_compare(invocation, host, profiles, settings[0], is_dry=dry_run, yes=yes))
         return _end_comparison(found, as_json=as_json)
+    design = design_of(most, margin, strict=strict, is_looked_at_once=is_looked_at_once)
+    if over or len(profiles) > 2:  # noqa: PLR2004
+        screening = screen_new(
+            invocation, host, profiles, settings, design, axes=over, source=workload,
+            budget_s=budget, is_dry=dry_run, yes=yes,
+        )  # fmt: skip
+        return _end_trial(run(screening), as_json=as_json)
     coming = run_trial(
-        invocation,
-        host,
-        profiles,
-        settings,
-        design_of(most, margin, strict=strict, is_looked_at_once=is_looked_at_once),
-        source=workload,
-        budget_s=budget,
-        is_dry=dry_run,
-        yes=yes,
-    )
+        invocation, host, profiles, settings, design, source=workload, budget_s=budget,
+        is_dry=dry_run, yes=yes,
+    )  # fmt: skip
     return _end_trial(run(coming), as_json=as_json)
 
 
@@ -121,6 +126,13 @@ class Asked:
     launches: int | None
     budget_s: float | None
     is_strict: bool
+    axes: tuple[str, ...] = ()
+
+    @property
+    def is_trial(self) -> bool:
+        """Something was asked for that only a trial has."""
+        is_more = len(self.concurrencies) > 1 or self.is_strict or bool(self.axes)
+        return is_more or self.budget_s is not None
 
 
 def _split(names: Sequence[str]) -> tuple[str, Sequence[str]]:
@@ -134,15 +146,11 @@ def _split(names: Sequence[str]) -> tuple[str, Sequence[str]]:
 
 def _launches(asked: Asked, profiles: int) -> int:
     """Of each arm; raises UsageError for options that do not go together."""
-    most = asked.launches or (LAUNCHES if profiles == 2 else 1)  # noqa: PLR2004
-    if most > 1 and profiles > 2:  # noqa: PLR2004
+    is_trial = asked.is_trial or profiles == 2  # noqa: PLR2004
+    most = asked.launches or (LAUNCHES if is_trial else 1)
+    if most == 1 and asked.is_trial:
         raise UsageError(
-            "a trial is about two profiles",
-            hint="Launch all once first (--launches 1), then try the best against the baseline.",
-        )
-    if most == 1 and (len(asked.concurrencies) > 1 or asked.budget_s or asked.is_strict):
-        raise UsageError(
-            "--budget, --strict, --one-look and several concurrencies belong to a trial",
+            "--budget, --strict, --one-look, --over and several concurrencies belong to a trial",
             hint="Ask for --launches 8.",
         )
     return most
@@ -161,8 +169,14 @@ def _settings(
     )
 
 
-def _end_trial(outcome: TrialOutcome | None, *, as_json: bool) -> int:
-    return 0 if outcome is None else write_outcome(outcome, as_json=as_json)
+def _end_trial(outcome: ScreeningOutcome | TrialOutcome | None, *, as_json: bool) -> int:
+    from specctl.services.trial import TrialOutcome
+
+    if outcome is None:
+        return 0
+    if isinstance(outcome, TrialOutcome):
+        return write_outcome(outcome, as_json=as_json)
+    return write_screened(outcome, as_json=as_json)
 
 
 def _end_comparison(found: Comparison | None, *, as_json: bool) -> int:

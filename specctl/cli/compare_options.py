@@ -89,8 +89,13 @@ def trial_options(command: Callable[..., object]) -> Callable[..., object]:
     for option in reversed((
         click.option(
             "--launches", type=click.IntRange(1, 24), metavar="K",
-            help=f"Of each arm, at most; {LAUNCHES} for two profiles, else 1. "
-            "One is a number, never a verdict.",
+            help=f"Of each arm of the trial, at most; {LAUNCHES}, or 1 for several profiles of "
+            "which no trial is asked for. One is a number, never a verdict.",
+        ),
+        click.option(
+            "--over", multiple=True, metavar="ARGUMENT=VALUE,…",
+            help="Try PROFILE at each of these values of a speculation argument; several make a "
+            "grid. What the build would not run is left out.",
         ),
         click.option(
             "--margin", type=Margin(), default="2%", show_default=True,
@@ -106,7 +111,7 @@ def trial_options(command: Callable[..., object]) -> Callable[..., object]:
         ),
         click.option(
             "--budget", type=Duration(),
-            help="Begin no pair of launches that would end later, e.g. 40m.",
+            help="Begin no pair or round of launches that would end later, e.g. 40m.",
         ),
     )):  # fmt: skip
         command = option(command)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from specctl.domain.profile import Profile
     from specctl.domain.state import State
     from specctl.domain.trial.design import Design
+    from specctl.domain.trial.published import PublishedTrial
     from specctl.domain.trial.running import TrialBlock
     from specctl.domain.trial.summary import TrialSummary
     from specctl.services.fleet import Fleet
@@ -67,27 +68,44 @@ async def run_new(
     yes: bool,
 ) -> TrialOutcome | None:
     """Plan, ask and run a trial; None after a dry run."""
+    with open_ledger() as ledger:
+        async with fleet_of(invocation) as fleet:
+            return await try_two(
+                fleet, ledger, names, settings, design, host=host, source=source,
+                budget_s=budget_s, is_dry=is_dry, yes=yes,
+            )  # fmt: skip
+
+
+async def try_two(
+    fleet: Fleet,
+    ledger: Ledger,
+    names: Sequence[str],
+    settings: Sequence[Settings],
+    design: Design,
+    *,
+    host: str,
+    source: str,
+    budget_s: float | None,
+    is_dry: bool,
+    yes: bool,
+) -> TrialOutcome | None:
+    """The same, for a fleet and a ledger that are open."""
     from specctl.adapters.secrets import Secrets
     from specctl.services.trial_plan import plan_trial
 
-    with open_ledger() as ledger:
-        async with fleet_of(invocation) as fleet:
-            profiles = _two(fleet, host, names)
-            connection = await fleet.connect(host)
-            proposal = await plan_trial(
-                connection,
-                profiles,
-                settings,
-                design,
-                find=finder(fleet, host),
-                secrets=Secrets.load(),
-                clock=fleet.clock,
-                ledger=ledger,
-                workload_source=source,
-            )
-            return await _agree_and_run(
-                fleet, ledger, proposal, budget_s=budget_s, is_dry=is_dry, yes=yes
-            )
+    profiles = _two(fleet, host, names)
+    proposal = await plan_trial(
+        await fleet.connect(host),
+        profiles,
+        settings,
+        design,
+        find=finder(fleet, host),
+        secrets=Secrets.load(),
+        clock=fleet.clock,
+        ledger=ledger,
+        workload_source=source,
+    )
+    return await _agree_and_run(fleet, ledger, proposal, budget_s=budget_s, is_dry=is_dry, yes=yes)
 
 
 async def resume(
@@ -135,7 +153,9 @@ def _two(fleet: Fleet, host: str, names: Sequence[str]) -> tuple[Profile, Profil
             "a comparison needs two different profiles",
             hint="Copy the profile under another name for an A/A trial.",
         )
-    return fleet.workspace.profile(base, on=host), fleet.workspace.profile(other, on=host)
+    from specctl.services.arm_profile import arm_profile
+
+    return arm_profile(fleet.workspace, base, host), arm_profile(fleet.workspace, other, host)
 
 
 async def _agree_and_run(
@@ -165,7 +185,7 @@ async def _agree_and_run(
     if ledger.has_run(proposal.plan.id):
         _, blocks = read_trial(ledger, proposal.plan.id)
         blocks = resumable(proposal.plan, blocks, fleet.clock.now())
-    fleet.store.subscribe(_say)
+    fleet.store.subscribe(say_progress)
     say(f"trial {proposal.plan.id}; Ctrl-C keeps what is measured")
     return await run_trial(
         await fleet.connect(proposal.plan.host),
@@ -179,12 +199,15 @@ async def _agree_and_run(
     )
 
 
-def _say(event: Event, _state: State) -> None:
+def say_progress(event: Event, _state: State) -> None:
+    """A line for each launch of a trial or screening."""
     if not isinstance(event, TrialProgressed):
         return
     ratio = ""
     if event.ratio is not None and event.low is not None and event.high is not None:
         ratio = f"; {event.ratio:.3f}x ({event.low:.3f} to {event.high:.3f})"
+    elif event.ratio is not None:
+        ratio = f"; {event.ratio:.3f}x so far"
     word = f": {event.word}" if event.word else ""
     say(f"{event.words}, {event.done} of at most {event.most} launches{ratio}{word}")
 
@@ -193,16 +216,7 @@ def write_outcome(outcome: TrialOutcome, *, as_json: bool) -> int:
     """Print a trial; its exit status."""
     summary = summarise(outcome.plan, outcome.blocks)
     if as_json:
-        word = final_word(outcome.plan, outcome.standing)
-        document = publish(
-            summary,
-            verdict=word.value if word else None,
-            ended=outcome.ended,
-            interrupted=outcome.is_interrupted,
-            differences=outcome.differences,
-            restored=outcome.restored,
-        )
-        write_json("trial", plain(document))
+        write_json("trial", plain(publish_outcome(outcome)))
     else:
         for one in outcome.differences:
             write(
@@ -218,6 +232,19 @@ def write_outcome(outcome: TrialOutcome, *, as_json: bool) -> int:
         warn(f"interrupted; go on with  specctl compare --resume {outcome.plan.id}")
         return INTERRUPTED
     return 0 if final_word(outcome.plan, outcome.standing) or not summary.is_open else 1
+
+
+def publish_outcome(outcome: TrialOutcome) -> PublishedTrial:
+    """A trial that was just run, as it is printed."""
+    word = final_word(outcome.plan, outcome.standing)
+    return publish(
+        summarise(outcome.plan, outcome.blocks),
+        verdict=word.value if word else None,
+        ended=outcome.ended,
+        interrupted=outcome.is_interrupted,
+        differences=outcome.differences,
+        restored=outcome.restored,
+    )
 
 
 def write_summary(summary: TrialSummary) -> None:

@@ -67,10 +67,11 @@ async def fleet_of(invocation: Invocation) -> AsyncIterator[Fleet]:
 
 def finder(fleet: Fleet, host: str) -> Callable[[str], Profile | None]:
     """Gives the profile that a running server came from, as it is on the host."""
+    from specctl.services.arm_profile import arm_profile
 
     def find(name: str) -> Profile | None:
         try:
-            return fleet.workspace.profile(name, on=host)
+            return arm_profile(fleet.workspace, name, host)
         except (UsageError, InvalidFileError):
             return None
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from specctl.cli.compare_screening import write_ranking
 from specctl.cli.compare_trial import open_ledger, write_summary
 from specctl.cli.diagnostics import say, warn
 from specctl.cli.invocation import json_option
@@ -17,14 +18,17 @@ from specctl.cli.table import table
 from specctl.domain.errors import UsageError
 from specctl.domain.host import Host
 from specctl.domain.plain import plain
-from specctl.domain.runs import RunKind, RunList, brief
+from specctl.domain.runs import WITH_BLOCKS, RunKind, RunList, brief
 from specctl.domain.trial.published import publish
+from specctl.domain.trial.screening_published import publish_screening
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from specctl.adapters.evidence import Evidence
     from specctl.domain.runs import Run
+    from specctl.domain.trial.screening_published import PublishedScreening
+    from specctl.services.runs import RankedAgain
 
 HEADERS = ("run", "when", "host", "kind", "profiles", "outcome")
 OUTCOME_CELLS = 60
@@ -112,14 +116,23 @@ def show(run_id: str, *, as_json: bool) -> None:
 
 def _write_run(evidence: Evidence) -> None:
     from specctl.cli.probe_text import write_result
-    from specctl.services.runs import probe_of, recompute
+    from specctl.services.runs import probe_of, rank_again, recompute
 
     run = evidence.run
     if run.kind is RunKind.TRIAL:
         write_summary(recompute(evidence).summary)
+    elif run.kind is RunKind.SCREENING:
+        _write_ranking(rank_again(evidence))
     elif run.kind is RunKind.PROBE:
         write_result(probe_of(run))
     write(run.outcome)
+
+
+def _write_ranking(again: RankedAgain) -> None:
+    kept, standing = again.kept, again.standing
+    write_ranking(kept.plan, standing, standing.survivor if kept.trial else None)
+    if kept.trial is not None:
+        write(f"confirmed by trial {kept.trial}: specctl runs show {kept.trial}")
 
 
 @command.command("recompute", short_help="Work a verdict out again from the raw samples.")
@@ -135,6 +148,8 @@ def recompute_run(name: str, *, as_json: bool) -> int:
     with open_ledger() as ledger:
         evidence = find_evidence(ledger, name)
     _notice([evidence.run])
+    if evidence.run.kind is RunKind.SCREENING:
+        return _recompute_ranking(evidence, as_json=as_json)
     found = recompute(evidence)
     if as_json:
         write_json("trial", plain(publish(found.summary, verdict=found.verdict)))
@@ -145,6 +160,25 @@ def recompute_run(name: str, *, as_json: bool) -> int:
         return 0
     warn(f"not what was said: {found.verdict or 'no verdict'}, recorded {found.recorded}")
     return 1
+
+
+def _recompute_ranking(evidence: Evidence, *, as_json: bool) -> int:
+    from specctl.services.runs import rank_again
+
+    again = rank_again(evidence)
+    if as_json:
+        write_json("screening", plain(_published(again)))
+    else:
+        _write_ranking(again)
+    if again.is_same:
+        say(f"the same as was said: {again.words}")
+        return 0
+    warn(f"not what was said: {again.words}; recorded: {evidence.run.outcome}")
+    return 1
+
+
+def _published(again: RankedAgain) -> PublishedScreening:
+    return publish_screening(again.kept.plan, again.standing, trial_id=again.kept.trial)
 
 
 @command.command("export", short_help="Write a run with its raw samples into one file.")
@@ -164,7 +198,7 @@ def export_run(run_id: str, file: Path | None) -> None:
     _notice([evidence.run])
     path, size = export(evidence, file)
     write(str(path))
-    is_trial = evidence.run.kind is RunKind.TRIAL
+    is_trial = evidence.run.kind in WITH_BLOCKS
     again = f"; specctl runs recompute {path} works it out again anywhere" if is_trial else ""
     say(f"{size:,} bytes{again}")
 
@@ -183,16 +217,26 @@ def export_run(run_id: str, file: Path | None) -> None:
 def report(names: tuple[str, ...], *, form: str, output: Path | None) -> None:
     """Write trials as a page with plots, as Markdown, or as JSON.
 
-    The page holds everything it shows and loads nothing.
+    A screening brings its ranking and the trial that followed it. The page holds everything it
+    shows and loads nothing.
 
     specctl runs report 5c0ffee2 -o report.html
     """
-    from specctl.services.runs import find_evidence, recompute, write_report
+    from specctl.services.runs import (
+        find_evidence,
+        rank_again,
+        recompute,
+        with_trials,
+        write_report,
+    )
 
     with open_ledger() as ledger:
-        found = [find_evidence(ledger, name) for name in names]
+        found = with_trials(ledger, [find_evidence(ledger, name) for name in names])
     if form == "json":
         for one in found:
+            if one.run.kind is RunKind.SCREENING:
+                write_json("screening", plain(_published(rank_again(one))), lines=True)
+                continue
             again = recompute(one)
             write_json("trial", plain(publish(again.summary, verdict=again.verdict)), lines=True)
         return

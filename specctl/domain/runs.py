@@ -17,6 +17,15 @@ class RunKind(Enum):
     PROBE = "probe"
     TRIAL = "trial"
     COMPARISON = "comparison"
+    SCREENING = "screening"
+    """Several profiles against each other, to choose the one that a trial is about."""
+
+
+WITH_BLOCKS = frozenset({RunKind.TRIAL, RunKind.SCREENING})
+"""Kinds whose launches are kept one by one."""
+
+WITH_FIGURES = frozenset({RunKind.PROBE, RunKind.COMPARISON, RunKind.TRIAL})
+"""Kinds that advice, costs and expectations may rest on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from specctl.adapters.evidence import Evidence
 from specctl.domain.errors import InvalidFileError, UsageError
 from specctl.domain.expecting import expect
-from specctl.domain.runs import RunKind
+from specctl.domain.runs import WITH_FIGURES, RunKind
 from specctl.services.launch import recipe_hash
 from specctl.services.run_figures import figures_of
 from specctl.services.runs import find_evidence
@@ -72,7 +72,7 @@ def _on_host(
 
 def _measured(ledger: Ledger, host: str) -> Iterator[Run]:
     for run in ledger.runs(host=host, most=MOST_RUNS):
-        if run.kind is not RunKind.LAUNCH:
+        if run.kind in WITH_FIGURES:
             yield run
 
 

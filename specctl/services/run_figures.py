@@ -23,6 +23,21 @@ if TYPE_CHECKING:
     from specctl.domain.trial.running import TrialBlock, TrialPlan
 
 
+NO_FIGURES = {
+    RunKind.LAUNCH: (
+        "nothing was measured in it",
+        "specctl runs list --kind trial shows what was.",
+    ),
+    RunKind.SCREENING: (
+        "it only chose whom a trial is about",
+        "specctl runs list --kind trial shows the trial.",
+    ),
+}
+"""Why a run has none, and what to do instead."""
+
+OPEN_LOOP = "requests came at a rate, so its steps are of no one batch size"
+
+
 def find_figures(ledger: Ledger, names: Sequence[str]) -> tuple[RunFigures, ...]:
     """The figures of these runs or bundles; raises UsageError for what measured nothing."""
     return tuple(figures_of(find_evidence(ledger, name)) for name in names)
@@ -40,10 +55,8 @@ def figures_of(evidence: Evidence) -> RunFigures:
         raise UsageError(f"run {run.id} is damaged: {error}") from error
     if run.kind is RunKind.PROBE:
         return _of_probe(run)
-    raise UsageError(
-        f"run {run.id} is a {run.kind.value}: nothing was measured in it",
-        hint="specctl runs list --kind trial shows what was.",
-    )
+    words, hint = NO_FIGURES[run.kind]
+    raise UsageError(f"run {run.id} is a {run.kind.value}: {words}", hint=hint)
 
 
 def _figures(
@@ -134,4 +147,5 @@ def _of_probe(run: Run) -> RunFigures:
     name = run.profiles[0] if run.profiles else result.server
     arguments = run.provenance.arguments.get(name, {})
     arm = add_arm(name, result.concurrency, [result], arguments)
-    return _figures(run, (), (arm,), result.void[0] if result.void else "")
+    void = result.void[0] if result.void else OPEN_LOOP if result.open_loop else ""
+    return _figures(run, (), (arm,), void)

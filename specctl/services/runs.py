@@ -14,9 +14,13 @@ from specctl.domain.errors import UsageError
 from specctl.domain.probe import ProbeResult
 from specctl.domain.report.markdown import write_markdown
 from specctl.domain.report.page import Reported, write_page
+from specctl.domain.report.ranking import ReportedRanking
 from specctl.domain.report.references import read_published
-from specctl.domain.runs import RunKind
+from specctl.domain.runs import WITH_BLOCKS, RunKind
 from specctl.domain.trial.running import final_word, stand
+from specctl.domain.trial.screening_json import screening_block_of, screening_of
+from specctl.domain.trial.screening_running import stand_screening
+from specctl.domain.trial.screening_words import outcome_words
 from specctl.domain.trial.summary import summarise
 from specctl.domain.trial.trial_json import block_of, plan_of
 from specctl.domain.unplain import object_of
@@ -27,6 +31,8 @@ if TYPE_CHECKING:
     from specctl.adapters.ledger import Ledger
     from specctl.domain.runs import Run
     from specctl.domain.trial.running import Standing, TrialBlock, TrialPlan
+    from specctl.domain.trial.screening_json import KeptScreening
+    from specctl.domain.trial.screening_running import ScreeningStanding
     from specctl.domain.trial.summary import TrialSummary
 
 SUFFIX = ".specctl.json.gz"
@@ -51,10 +57,41 @@ class Recomputed:
 UNSAID = ("", "interrupted", "no verdict")
 
 
+@dataclass(frozen=True, slots=True)
+class RankedAgain:
+    """A screening worked out again from its raw samples."""
+
+    run: Run
+    kept: KeptScreening
+    standing: ScreeningStanding
+
+    @property
+    def words(self) -> str:
+        """What it comes to."""
+        return outcome_words(self.standing)
+
+    @property
+    def is_same(self) -> bool:
+        """The samples still say what was said."""
+        return self.words == self.run.outcome or self.run.outcome in UNSAID
+
+
+def rank_again(evidence: Evidence) -> RankedAgain:
+    """A ranking from its samples alone; raises UsageError for what holds none."""
+    run = evidence.run
+    try:
+        kept = screening_of(run.document)
+        blocks = tuple(map(screening_block_of, evidence.blocks))
+        standing = stand_screening(kept.plan, blocks)
+    except (ValueError, ArithmeticError) as error:
+        raise UsageError(f"run {run.id} does not hold a screening: {error}") from error
+    return RankedAgain(run, kept, standing)
+
+
 def gather(ledger: Ledger, run_id: str) -> Evidence:
     """A run of the ledger with its launches; raises UsageError when there is none."""
     run = ledger.run(run_id)
-    return Evidence(run, ledger.blocks(run.id) if run.kind is RunKind.TRIAL else ())
+    return Evidence(run, ledger.blocks(run.id) if run.kind in WITH_BLOCKS else ())
 
 
 def find_evidence(ledger: Ledger, name: str) -> Evidence:
@@ -105,15 +142,37 @@ def reported(evidence: Evidence) -> Reported:
     return Reported(plan, blocks, conditions(run), recipes)
 
 
+def reported_ranking(evidence: Evidence) -> ReportedRanking:
+    """A screening as a report takes it."""
+    again = rank_again(evidence)
+    kept = again.kept
+    tried = again.standing.survivor if kept.trial else None
+    facts = conditions(evidence.run)
+    return ReportedRanking(kept.plan, again.standing, facts, kept.trial, tried)
+
+
+def with_trials(ledger: Ledger, found: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """Screenings followed by the trials that confirm, where the ledger has them."""
+    there = {one.run.id for one in found}
+    more = []
+    for one in found:
+        more.append(one)
+        trial = rank_again(one).kept.trial if one.run.kind is RunKind.SCREENING else None
+        if trial is not None and trial not in there and ledger.has_run(trial):
+            more.append(gather(ledger, trial))
+    return tuple(more)
+
+
 def write_report(found: Sequence[Evidence], form: str, now_s: float) -> str:
-    """Trials as `html` or `md`."""
-    trials = [reported(one) for one in found]
+    """Trials and screenings as `html` or `md`."""
+    rankings = [reported_ranking(one) for one in found if one.run.kind is RunKind.SCREENING]
+    trials = [reported(one) for one in found if one.run.kind is not RunKind.SCREENING]
     day = datetime.fromtimestamp(now_s, UTC).strftime("%Y-%m-%d %H:%M UTC")
     made = f"Made by specctl {__version__} on {day} from the raw samples of the ledger."
     if form == "md":
-        return write_markdown(trials, made)
+        return write_markdown(trials, made, rankings)
     text = resources.files("specctl").joinpath("reference/published.csv").read_text("utf-8")
-    return write_page(trials, read_published(text.splitlines()), made)
+    return write_page(trials, read_published(text.splitlines()), made, rankings)
 
 
 def probe_of(run: Run) -> ProbeResult:

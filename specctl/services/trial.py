@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from specctl.domain.comparison import UNASKED_IGNORED, find_unasked
 from specctl.domain.errors import HostError, RefusedError, SpecctlError
 from specctl.domain.events import TrialProgressed
 from specctl.domain.figures import spoken
@@ -19,14 +18,13 @@ from specctl.services.locks import hold_locks
 from specctl.services.mutating import mutating
 from specctl.services.provenance import read_provenance, with_arguments
 from specctl.services.restoring import restore
+from specctl.services.seen_arms import SeenArms
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from specctl.adapters.clock import Clock
     from specctl.adapters.ledger import Ledger
     from specctl.adapters.secrets import Secrets
-    from specctl.domain.comparison import Arm, Unasked
+    from specctl.domain.comparison import Unasked
     from specctl.domain.runs import Provenance
     from specctl.domain.state import Store
     from specctl.domain.trial.running import Next, Standing, TrialPlan
@@ -71,8 +69,7 @@ class TrialRun:
         first, *more = proposal.settings
         self._bench = Bench(connection, first, secrets, store, clock, more=tuple(more))
         self.blocks = list(blocks)
-        self.differences: tuple[Unasked, ...] = ()
-        self._arms: dict[str, Arm] = {}
+        self.seen = SeenArms(proposal.profiles)
 
     @property
     def plan(self) -> TrialPlan:
@@ -116,8 +113,8 @@ class TrialRun:
         profile = self._proposal.profiles[0 if following.side == "A" else 1]
         began_s = self._clock.now()
         arm = await run_arm(self._bench, profile)
-        failure = arm.failure or self._find_changed(arm)
-        self._note(arm)
+        failure = arm.failure or self.seen.find_changed(arm)
+        self.seen.note(arm)
         results = () if arm.result is None else (arm.result, *arm.others)
         return TrialBlock(
             place=following.place,
@@ -134,40 +131,6 @@ class TrialRun:
             most_requests=arm.max_running_requests,
             recorded_step_s=arm.recorded_step_s,
         )
-
-    def _find_changed(self, arm: Arm) -> str:
-        """Which resolved argument is another one than in the arm's first launch."""
-        known = self._arms.get(arm.profile)
-        if known is None or not arm.arguments:
-            return ""
-        changed = sorted(
-            key
-            for key in known.arguments.keys() | arm.arguments.keys()
-            if key not in UNASKED_IGNORED
-            and _is_setting(known.arguments.get(key))
-            and known.arguments.get(key) != arm.arguments.get(key)
-        )
-        if not changed:
-            return ""
-        key = changed[0]
-        return (
-            f"the server resolved {key.replace('_', '-')} to {arm.arguments.get(key)!r}, "
-            f"in an earlier launch to {known.arguments.get(key)!r}"
-        )
-
-    def _note(self, arm: Arm) -> None:
-        """Compare what both arms resolved, once, before any number is shown."""
-        if not arm.arguments or arm.profile in self._arms:
-            return
-        self._arms[arm.profile] = arm
-        base, other = self._proposal.profiles
-        if base.name in self._arms and other.name in self._arms and base.name != other.name:
-            arms = self._arms[base.name], self._arms[other.name]
-            self.differences = find_unasked(*arms, base, other)
-
-    def arguments(self) -> Mapping[str, Mapping[str, Any]]:
-        """What each arm's server resolved."""
-        return {name: arm.arguments for name, arm in self._arms.items()}
 
     def _tell(self, standing: Standing, words: str) -> None:
         verdict = standing.verdicts[self.plan.concurrencies[0]]
@@ -188,11 +151,6 @@ class TrialRun:
                 words=words,
             )
         )
-
-
-def _is_setting(value: object) -> bool:
-    """A plain value; what is None or a structure may be filled in as the server runs."""
-    return isinstance(value, str | int | float | bool)
 
 
 @mutating("a trial")
@@ -216,7 +174,7 @@ async def run_trial(
         raise RefusedError(f"host {proposal.plan.host}: {check.words}", hint=check.next_step)
     process = f"specctl compare, trial {proposal.plan.id}"
     async with hold_locks(connection, proposal.lock_keys, process):
-        return await _carry_out(
+        return await carry_out(
             connection,
             proposal,
             secrets=secrets,
@@ -228,7 +186,7 @@ async def run_trial(
         )
 
 
-async def _carry_out(
+async def carry_out(
     connection: Connection,
     proposal: Proposal,
     *,
@@ -239,6 +197,7 @@ async def _carry_out(
     blocks: tuple[TrialBlock, ...],
     budget_s: float | None,
 ) -> TrialOutcome:
+    """As `run_trial`, for a caller that holds the locks already."""
     workload = proposal.settings[0].workload
     provenance = await read_provenance(connection, proposal.profiles, workload)
     if not ledger.has_run(proposal.plan.id):
@@ -269,13 +228,13 @@ async def _carry_out(
         plan=run.plan,
         blocks=tuple(run.blocks),
         standing=standing,
-        differences=run.differences,
+        differences=run.seen.differences,
         restored=(*run.left, *restored),
         is_interrupted=is_interrupted,
         ended=ended or standing.ended,
     )
     try:
-        _keep(ledger, outcome, with_arguments(provenance, run.arguments(), None), clock)
+        _keep(ledger, outcome, with_arguments(provenance, run.seen.arguments, None), clock)
     except SpecctlError as error:
         return replace(outcome, ended=f"{outcome.ended}; {error.message}".removeprefix("; "))
     return outcome

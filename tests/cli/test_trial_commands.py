@@ -123,7 +123,7 @@ def test_the_plan_says_what_it_takes_and_a_dry_run_does_nothing(run, paced, tmp_
     [
         (["here", "base"], "at least one other profile"),
         (["here", "base", "base"], "two different profiles"),
-        (["here", "base", "eagle", "same", "--launches", "3"], "a trial is about two profiles"),
+        (["here", "base", "eagle", "same", "--launches", "1", "--budget", "1h"], "--over and"),
         (["here", "base", "eagle", "--margin", "200%"], "a margin lies between"),
         (["here", "base", "eagle", "--budget", "soon"], "is no time"),
         (["here", "base", "eagle", "--concurrency", "1,1"], "names one twice"),

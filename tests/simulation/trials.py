@@ -69,18 +69,18 @@ def simulate(noise: Noise, effect: float, design: Design, trials: int, seed: int
     """`effect` is what B is really faster by."""
     random = np.random.default_rng(seed)
     order = launch_order(design.most_launches)
-    middles = _middles(len(order))
+    middles = middles_of(len(order))
     levels = _levels(noise, effect, order, middles, trials, random)
     words: Counter[Word] = Counter()
     launches = 0
     for row in levels.tolist():
-        word, used = _judge(row, order, middles, design)
+        word, used = judge(row, order, middles, design)
         words[word] += 1
         launches += used
     return Outcome(words, launches / trials, trials)
 
 
-def _judge(row, order, middles, design):
+def judge(row, order, middles, design):
     for k in design.looks:
         part = 2 * k
         fit = fit_levels(row[:part], order[:part], middles[:part], floor=design.floor)
@@ -92,7 +92,7 @@ def _judge(row, order, middles, design):
     raise AssertionError("the last look has a word")
 
 
-def _middles(count):
+def middles_of(count):
     block = RESTART_S + PROMPTS * PROMPT_S
     return [n * block + RESTART_S + PROMPTS * PROMPT_S / 2 for n in range(count)]
 
@@ -106,7 +106,7 @@ def _levels(noise, effect, order, middles, trials, random):
         random.standard_t(3, shape) / sqrt(3) if noise.heavy_tails else random.normal(size=shape)
     )
     y = draws * scale + is_b * log1p(effect)
-    y += random.normal(size=shape) * _of_answers(noise)
+    y += random.normal(size=shape) * spread_of_answers(noise)
     y -= noise.drift_per_h * times / 3600
     if noise.wander:
         y += _wandering(noise.wander, times, trials, random)
@@ -118,7 +118,7 @@ def _levels(noise, effect, order, middles, trials, random):
     return y
 
 
-def _of_answers(noise):
+def spread_of_answers(noise):
     """What the answers of one launch leave of their noise in its level."""
     rho = noise.correlation
     n = np.arange(1, PROMPTS)

@@ -12,19 +12,23 @@ from specctl.domain.trial.rows import (
     trial_rows,
     trial_words,
 )
+from specctl.domain.trial.screening_words import RANKING_HEADERS
 from specctl.domain.trial.summary import summarise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from specctl.domain.report.page import Reported
+    from specctl.domain.report.ranking import ReportedRanking
 
 _SPECIAL = "\\`*_{}[]<>()#+!|~&"
 
 
-def write_markdown(reported: Sequence[Reported], made: str) -> str:
+def write_markdown(
+    reported: Sequence[Reported], made: str, rankings: Sequence[ReportedRanking] = ()
+) -> str:
     """The text; names from hosts are escaped, so that none of them is markup."""
-    lines: list[str] = []
+    lines = [line for one in rankings for line in _ranking(one)]
     for one in reported:
         summary = summarise(one.plan, one.blocks)
         plan = one.plan
@@ -40,6 +44,22 @@ def write_markdown(reported: Sequence[Reported], made: str) -> str:
         lines += ["", *(f"* {_plain(name)}: {_plain(value)}" for name, value in one.conditions)]
         lines += [f"* trial: {_plain(plan.id)}", ""]
     return "\n".join([*lines, _plain(made), ""])
+
+
+def _ranking(one: ReportedRanking) -> list[str]:
+    first, *rest = one.lines
+    return [
+        f"## {_plain(one.title)}",
+        "",
+        *([f"**{SIMULATED}**", ""] if one.plan.is_simulated else []),
+        f"**{_plain(first)}**",
+        "",
+        *_table(RANKING_HEADERS, one.rows),
+        "",
+        *(f"* {_plain(line)}" for line in rest),
+        *(f"* {_plain(name)}: {_plain(value)}" for name, value in one.facts),
+        "",
+    ]
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

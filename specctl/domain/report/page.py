@@ -13,6 +13,7 @@ from specctl.domain.report.plots import (
     draw_throughput,
     draw_timeline,
 )
+from specctl.domain.report.ranking import write_ranking_html
 from specctl.domain.report.style import CSS
 from specctl.domain.trial.rows import (
     CATEGORY_HEADERS,
@@ -26,6 +27,7 @@ from specctl.domain.trial.summary import summarise
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from specctl.domain.report.ranking import ReportedRanking
     from specctl.domain.report.references import Published
     from specctl.domain.trial.running import TrialBlock, TrialPlan
     from specctl.domain.trial.summary import TrialSummary
@@ -46,16 +48,25 @@ class Reported:
     """Profile and its complete recipe."""
 
 
-def write_page(reported: Sequence[Reported], published: Sequence[Published], made: str) -> str:
+def write_page(
+    reported: Sequence[Reported],
+    published: Sequence[Published],
+    made: str,
+    rankings: Sequence[ReportedRanking] = (),
+) -> str:
     """The page; `made` says when and by what."""
     summaries = [summarise(one.plan, one.blocks) for one in reported]
     sections = [_trial(one, summary) for one, summary in zip(reported, summaries, strict=True)]
     simulated = any(one.plan.is_simulated for one in reported)
-    title = " · ".join(dict.fromkeys(one.plan.profile for one in reported))
+    simulated = simulated or any(one.plan.is_simulated for one in rankings)
+    names = [one.plan.profile for one in reported]
+    names = names or [name for one in rankings for name in one.plan.candidates]
+    title = " · ".join(dict.fromkeys(names))
     parts = [
         f"<h1>{escape(title)}: is it worth it?</h1>",
         f'<p class="simulated">{SIMULATED}</p>' if simulated else "",
         *(_headline(summary) for summary in summaries),
+        *map(write_ranking_html, rankings),
         _figure(
             draw_map(summaries, published),
             "Accept length against speedup. On a line, a step costs as many plain steps as it "

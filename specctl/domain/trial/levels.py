@@ -61,32 +61,60 @@ class Levels:
         return tuple(y for s, y in zip(self.sides, self.y, strict=True) if s == side)
 
 
-def find_levels(blocks: Sequence[Block]) -> Levels | None:
-    """The levels of these launches; None when no prompt was answered in all of them."""
-    asked = list(dict.fromkeys(prompt for block in blocks for prompt in block.answers))
-    kept = [prompt for prompt in asked if all(prompt in block.answers for block in blocks)]
+@dataclass(frozen=True, slots=True)
+class CommonTimes:
+    """Launches of any number of arms over the prompts that all of them answered."""
+
+    log_times: tuple[tuple[float, ...], ...]
+    """Per launch and prompt: log of the seconds for the common tokens."""
+
+    prompts: tuple[str, ...]
+    dropped: tuple[str, ...]
+    tokens: tuple[float, ...]
+    is_by_parts: bool
+
+
+def find_common_times(launches: Sequence[Mapping[str, Answer]]) -> CommonTimes | None:
+    """None when no prompt was answered in all of these launches."""
+    asked = list(dict.fromkeys(prompt for answers in launches for prompt in answers))
+    kept = [prompt for prompt in asked if all(prompt in answers for answers in launches)]
     if not kept:
         return None
-    rows = [[block.answers[prompt] for prompt in kept] for block in blocks]
+    rows = [[answers[prompt] for prompt in kept] for answers in launches]
     tokens = [exp(fmean(log(row[i].tokens) for row in rows)) for i in range(len(kept))]
     by_parts = all(answer.first_s is not None for row in rows for answer in row)
-    raw = [
-        [log(_time_s(answer, w, by_parts=by_parts)) for answer, w in zip(row, tokens, strict=True)]
+    times = tuple(
+        tuple(log(_time_s(one, w, by_parts=by_parts)) for one, w in zip(row, tokens, strict=True))
         for row in rows
-    ]
+    )
+    dropped = tuple(prompt for prompt in asked if prompt not in kept)
+    return CommonTimes(times, tuple(kept), dropped, tuple(tokens), by_parts)
+
+
+def level_of(log_times: Sequence[float]) -> float:
+    """Of one launch: -log of its seconds for the common tokens."""
+    return -log(sum(map(exp, log_times)))
+
+
+def find_levels(blocks: Sequence[Block]) -> Levels | None:
+    """The levels of these launches; None when no prompt was answered in all of them."""
+    common = find_common_times([block.answers for block in blocks])
+    if common is None:
+        return None
+    raw = common.log_times
     sides = tuple(block.side for block in blocks)
     smooth, stalls = _smooth_stalls(raw, sides)
     is_smoothed = any(stalls.values()) and not _are_stalls_an_effect(stalls, raw, sides)
-    times = smooth if is_smoothed else raw
+    times = tuple(map(tuple, smooth)) if is_smoothed else raw
     return Levels(
         sides=sides,
-        y=tuple(-log(sum(map(exp, row))) for row in times),
+        y=tuple(map(level_of, times)),
         middles_s=tuple(block.middle_s for block in blocks),
-        log_times=tuple(map(tuple, times)),
-        prompts=tuple(kept),
-        dropped=tuple(prompt for prompt in asked if prompt not in kept),
-        tokens=tuple(tokens),
-        is_by_parts=by_parts,
+        log_times=times,
+        prompts=common.prompts,
+        dropped=common.dropped,
+        tokens=common.tokens,
+        is_by_parts=common.is_by_parts,
         stalls=stalls,
         are_stalls_smoothed=is_smoothed,
     )

@@ -188,12 +188,17 @@ def blocks_at(plan: TrialPlan, blocks: Sequence[TrialBlock], concurrency: int) -
 
 
 def _block(block: TrialBlock, result: ProbeResult) -> Block:
-    answers = {
+    disturbed = result.void[0] if result.void else ""
+    return Block(block.side, block.middle_s, answers_of(result), disturbed)
+
+
+def answers_of(result: ProbeResult) -> dict[str, Answer]:
+    """By prompt: what the analysis can take of a window."""
+    return {
         str(request.index): answer
         for request in result.requests
         if (answer := answer_of(request)) is not None
     }
-    return Block(block.side, block.middle_s, answers, result.void[0] if result.void else "")
 
 
 def answer_of(request: RequestResult) -> Answer | None:

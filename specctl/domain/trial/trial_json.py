@@ -30,7 +30,12 @@ def plan_of(value: Mapping[str, Any]) -> TrialPlan:
     plan: TrialPlan = object_of(TrialPlan, value, _NAMES)
     if not plan.concurrencies or min(plan.concurrencies) < 1:
         raise ValueError("concurrencies: must be at least one, each 1 or more")
-    design = plan.design
+    check_design(plan.design)
+    return plan
+
+
+def check_design(design: Design) -> None:
+    """Raises ValueError with the path of a number that no design has."""
     for name, number, low, high in (
         ("most_launches", design.most_launches, 1, LAUNCHES_UTMOST),
         ("first_look", design.first_look, 1, LAUNCHES_UTMOST),
@@ -41,7 +46,6 @@ def plan_of(value: Mapping[str, Any]) -> TrialPlan:
     ):
         if not low <= number <= high:
             raise ValueError(f"design.{name}: must lie between {low:g} and {high:g}")
-    return plan
 
 
 def block_json(block: TrialBlock) -> dict[str, Any]:
