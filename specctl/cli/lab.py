@@ -56,8 +56,19 @@ def _folder() -> LabFolder:
               help="What is wrong with them; `specctl lab faults` lists them.")  # fmt: skip
 @click.option("--sglang", "build", default=BUILD, metavar="VERSION", show_default=True,
               help="Which release the stand-in speaks like.")  # fmt: skip
+@click.option("--load-factor", type=click.FloatRange(0, 1000), default=1.0, metavar="X",
+              show_default=True,
+              help="How many times its usual 4 s a server takes to load, and 1 s to end.")  # fmt: skip
 @click.option("--foreground", is_flag=True, help="Stay until Ctrl-C, then take them down.")
-def up(hosts: int, scenario: str, faults: tuple[str, ...], build: str, *, foreground: bool) -> None:
+def up(
+    hosts: int,
+    scenario: str,
+    faults: tuple[str, ...],
+    build: str,
+    *,
+    load_factor: float,
+    foreground: bool,
+) -> None:
     """Lay hosts out, serve them over ssh on loopback, and return once they answer.
 
     specctl lab up --hosts 4 --scenario nvlink-8
@@ -66,7 +77,8 @@ def up(hosts: int, scenario: str, faults: tuple[str, ...], build: str, *, foregr
     from specctl.lab.up import Wanted, bring_up
 
     lab = _folder()
-    wanted = Wanted(hosts, scenario, build, dict(parse_fault(text) for text in faults))
+    parsed = dict(parse_fault(text) for text in faults)
+    wanted = Wanted(hosts, scenario, build, parsed, load_factor)
     record, lacking = bring_up(lab, wanted)
     if lacking:
         diagnostics.warn(lacking)

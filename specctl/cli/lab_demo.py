@@ -16,11 +16,14 @@ from specctl.adapters.foreground import run_in_foreground
 from specctl.cli.diagnostics import INTERRUPTED
 from specctl.cli.output import style, write
 from specctl.cli.running import run
-from specctl.cli.story import PROMPTS, chapters, short_prompts
+from specctl.cli.story import FOREIGN, NGRAM, PROMPTS, TRAINED, UP, chapters, ending, short_prompts
 from specctl.domain.errors import NotMetError, RemoteFailedError, UsageError
+from specctl.domain.runs import RunKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from specctl.domain.runs import Run
 
 MARK = "this-is-a-demo-of-specctl"
 """A file that says that the folder may be removed with everything in it."""
@@ -30,6 +33,12 @@ OWN = {
     "SPECCTL_WORKSPACE": "workspace",
 }  # fmt: skip
 """Where specctl keeps its files, and where in the demo's folder that is."""
+
+
+LAB = (
+    "The lab: a practice host behind a real SSH server on this machine. Its servers load in a "
+    "second, which no real one does; what a step costs is as it is."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +56,19 @@ class Stage:
     def models(self) -> Path:
         """Where the practice hosts have their models."""
         return self.folder / OWN["XDG_STATE_HOME"] / "specctl/lab/models"
+
+    def trial_of(self, profile: str) -> Run:
+        """The newest trial of a profile; raises NotMetError where there is none."""
+        from specctl.adapters.ledger import Ledger
+
+        ledger = Ledger(self.folder / OWN["XDG_STATE_HOME"] / "specctl/ledger.db")
+        try:
+            found = ledger.runs(profile=profile, kind=RunKind.TRIAL, most=1)
+        finally:
+            ledger.close()
+        if not found:
+            raise NotMetError(f"{profile} was not tried", hint="The story expects a trial of it.")
+        return found[0]
 
     def make(self) -> None:
         """An empty workspace; what an earlier demo left is removed."""
@@ -89,8 +111,8 @@ def command(directory: Path, *, is_printed: bool) -> int:
     stage = Stage(directory.absolute())
     stage.make()
     try:
-        told("The lab: a practice host behind a real SSH server on this machine.", ("lab", "up"))
-        if stage.run(("lab", "up")):
+        told(LAB, UP)
+        if stage.run(UP):
             raise RemoteFailedError("the lab did not come up")
         has_screen = sys.stdin.isatty() and sys.stdout.isatty()
         if has_screen and not is_printed:
@@ -102,17 +124,24 @@ def command(directory: Path, *, is_printed: bool) -> int:
 
 
 def print_story(stage: Stage) -> int:
-    """Every chapter, its command and what that says."""
+    """Every chapter, its command and what that says; then what was shown."""
     for chapter in chapters(stage.models):
-        told(chapter.words, chapter.command)
-        status = stage.run(chapter.command)
+        command = chapter.command
+        if chapter.trial_of:
+            trial = stage.trial_of(chapter.trial_of).id
+            command = tuple(trial if word == "{trial}" else word for word in command)
+        told(chapter.words, command)
+        status = stage.run(command)
         if status == INTERRUPTED:
             return status
         if status not in chapter.ends_with:
-            line = shlex.join(("specctl", *chapter.command))
             raise NotMetError(
-                f"{line} ended with {status}", hint="The story expects something else."
+                f"{shlex.join(('specctl', *command))} ended with {status}",
+                hint="The story expects something else.",
             )
+    write()
+    for words in ending({name: stage.trial_of(name).outcome for name in (FOREIGN, NGRAM, TRAINED)}):
+        write(style(words, "bold"))
     return 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
 from specctl.domain.errors import UsageError
@@ -67,13 +68,21 @@ FAULTS: Mapping[str, Fault] = {
     "stale-metrics": Fault("/metrics keeps its values while requests run", "server"),
     "unauthorized": Fault("every request is answered 401", "server"),
     "keys-in-server-info": Fault("/server_info contains the API keys", "server"),
-    "accept-length-one": Fault("the drafter is not wired: accept length is 1.00", "server"),
+    "accept-length-one": Fault(
+        "the draft model is not wired: accept length is 1.00; n-grams have none, and go on as ever",
+        "server",
+    ),
     "garbage-output": Fault("the model repeats itself without end", "server"),
     "hostile-log": Fault(
         "the log has progress bars, escape codes, lines of a megabyte and bad UTF-8", "server"
     ),
     "log-rotated": Fault("the log file is replaced while it is read", "server"),
 }
+
+
+SIGNED = frozenset({"clock-skew:seconds"})
+ABOVE_0 = frozenset({"slow-link:kib_per_s", "two-operators:port"})
+"""Parameters by what they may be; all others are 0 or more."""
 
 
 def find_fault(name: str) -> Fault:
@@ -110,6 +119,16 @@ def _converted(place: str, value: str, default: Any) -> Any:
             return value.lower() == "true"
         raise UsageError(f"{place} is true or false, not {value!r}")
     try:
-        return type(default)(value)
+        found = type(default)(value)
     except ValueError:
         raise UsageError(f"{place} is a number, not {value!r}") from None
+    if isinstance(found, float | int) and not _is_possible(place, found):
+        least = "above 0" if place in ABOVE_0 else "0 or more"
+        raise UsageError(f"{place} is {least}, not {value}")
+    return found
+
+
+def _is_possible(place: str, number: float) -> bool:
+    if not isfinite(number):
+        return False
+    return place in SIGNED or number > 0 or (number == 0 and place not in ABOVE_0)

@@ -33,14 +33,20 @@ exec env -u LD_PRELOAD {python} -m specctl.lab.smi "$@"
 
 
 def lay_host(
-    lab: LabFolder, number: int, scenario: Scenario, story: Mapping[str, Any], build: str
+    lab: LabFolder,
+    number: int,
+    scenario: Scenario,
+    story: Mapping[str, Any],
+    build: str,
+    *,
+    load_factor: float = 1.0,
 ) -> LabHost:
     """Make the directory of host `lab-NUMBER`; `story` is what scenario.json says of models."""
     host = LabHost(lab.root / "hosts" / f"lab-{number}")
     for folder in FOLDERS:
         (host.folder / folder).mkdir(parents=True)
     python = _lay_python(host, build)
-    _lay_scenario(host, number, scenario, story)
+    _lay_scenario(host, number, scenario, {**story, "load_factor": load_factor})
     for name in (NVML_LIBRARY, SHIM_LIBRARY):
         if (lab.root / "lib" / name).exists():
             _share(lab.root / "lib" / name, host.folder / "lib" / name)

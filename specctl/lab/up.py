@@ -47,6 +47,8 @@ class Wanted:
     """The version of SGLang that the stand-in speaks like."""
 
     faults: Mapping[str, Mapping[str, Any]]
+    load_factor: float = 1.0
+    """How many times its usual few seconds a server takes to load."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,7 @@ def _lay_hosts(
     lab: LabFolder, wanted: Wanted, scenario: Scenario, story: Mapping[str, Any]
 ) -> None:
     for number in range(1, wanted.hosts + 1):
-        host = lay_host(lab, number, scenario, story, wanted.build)
+        host = lay_host(lab, number, scenario, story, wanted.build, load_factor=wanted.load_factor)
         for name, parameters in wanted.faults.items():
             host.set_fault(name, parameters)
     write_operator_side(lab, scenario)

@@ -40,6 +40,12 @@ DURATIONS = {
 }
 """Seconds; a scenario's `durations` replace single ones. Real servers take far longer to load."""
 
+COMING_AND_GOING = frozenset({
+    "imports", "distributed", "weights", "draft_weights", "memory_pool", "capture",
+    "draft_capture", "warm_up_pause", "drain_poll",
+})  # fmt: skip
+"""What a scenario's `load_factor` stretches."""
+
 
 @dataclass(frozen=True)
 class Launch:
@@ -85,8 +91,10 @@ class Launch:
 
     def duration_s(self, name: str) -> float:
         """How long a part of a start, or of a stop, takes."""
-        durations: Mapping[str, float] = self.lab_host.scenario.get("durations", {})
-        return float(durations.get(name, DURATIONS[name]))
+        scenario = self.lab_host.scenario
+        factor = float(scenario.get("load_factor", 1.0)) if name in COMING_AND_GOING else 1.0
+        durations: Mapping[str, float] = scenario.get("durations", {})
+        return factor * float(durations.get(name, DURATIONS[name]))
 
     @property
     def model_name(self) -> str:

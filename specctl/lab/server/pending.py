@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
     from specctl.lab.requests import Request
 
@@ -110,6 +110,8 @@ class SchedulerLink:
         if finish is not None:
             request.finish, request.account = finish, account
             request.finished_s = self.last_heard_s
+            if account:
+                _time(request, account)
             del self.pending[rid]
             if request.is_logged:
                 self._on_finish(request)
@@ -161,3 +163,12 @@ class SchedulerLink:
     def waited_for(self) -> list[str]:
         """The rids of requests that users wait for."""
         return [rid for rid in self.pending if not rid.startswith(HEALTH_PREFIX)]
+
+
+def _time(request: Pending, account: Mapping[str, Any]) -> None:
+    """What the server says of time is the engine's: a busy machine slows no GPU down."""
+    begun_s = request.dispatched_s - account["submitted_s"]
+    if account["first_token_s"] is not None:
+        request.first_s = begun_s + account["first_token_s"]
+    if account["finished_s"] is not None:
+        request.finished_s = begun_s + account["finished_s"]

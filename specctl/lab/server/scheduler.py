@@ -66,6 +66,9 @@ class Scheduler:
         self._has_answered = False
         self._loop_tokens: tuple[int, ...] = ()
         self._garbage_at = 0
+        self._due = 0.0
+        """When the step that is being worked on will be over."""
+
         self._report = Reporter(launch, log, launch.kv_tokens)
         self._engine: Engine
 
@@ -127,6 +130,7 @@ class Scheduler:
                 continue
             outcome = self._engine.step()
             due = max(due, time.monotonic() - _BEHIND_S) + outcome.duration_s
+            self._due = due
             self._work(outcome)
             self._listen_until(due)
             self._deliver(outcome)
@@ -226,6 +230,8 @@ class Scheduler:
             words = {**item, "tokens": tuple(item["tokens"]), "stop": tuple(item["stop"])}
             words["stop_token_ids"] = frozenset(item["stop_token_ids"])
             self._engine.submit(Request(**words))
+            account = self._engine.account(item["rid"])
+            account.submitted_s -= max(0.0, self._due - time.monotonic())
 
     def _do_abort(self, message: dict[str, Any]) -> None:
         for rid in message["rids"]:

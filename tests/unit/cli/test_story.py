@@ -8,12 +8,27 @@ from pathlib import Path
 import click
 import pytest
 
+from specctl.adapters.ledger import Ledger
 from specctl.adapters.workloads import parse_workload
 from specctl.cli import lab_demo
 from specctl.cli.lab_demo import MARK, Stage
 from specctl.cli.main import Commands
-from specctl.cli.story import HOST, KINDS, PROMPTS, SHORT_TOKENS, chapters, short_prompts
+from specctl.cli.story import (
+    FOREIGN,
+    HOST,
+    KINDS,
+    NGRAM,
+    PROMPTS,
+    SHORT_TOKENS,
+    TRAINED,
+    chapters,
+    ending,
+    short_prompts,
+)
 from specctl.domain.errors import NotMetError, UsageError
+from specctl.domain.runs import Provenance, Run, RunKind
+from specctl.domain.trial.trial_json import plan_json
+from tests.unit.domain.trial.runs import trial_plan
 
 STORY = chapters(Path("/srv/models"))
 
@@ -25,7 +40,9 @@ def test_every_chapter_is_a_command_that_specctl_takes(chapter):
         name, command, rest = table.resolve_command(context, list(chapter.command))
         assert command is not None
         parsed = command.make_context(name, rest)
-    assert HOST in {str(value).partition("/")[0] for value in parsed.params.values()} | {
+    assert chapter.trial_of or HOST in {
+        str(value).partition("/")[0] for value in parsed.params.values()
+    } | {
         value for values in parsed.params.values() if isinstance(values, tuple) for value in values
     }
 
@@ -39,10 +56,21 @@ def test_its_prompts_are_one_of_each_kind_and_a_workload():
 def test_it_tells_what_has_to_be_told():
     verbs = [chapter.command[0] for chapter in STORY]
     assert verbs == [
-        "doctor", "inspect", "inspect", "checkpoint", "start", "start", "stop", "compare"
+        "doctor", "inspect", "inspect", "checkpoint", "start", "start", "stop", "compare",
+        "compare", "breakeven", "breakeven", "compare",
     ]  # fmt: skip
+    tried = [chapter.command[3] for chapter in STORY if chapter.command[0] == "compare"]
+    assert tried == [FOREIGN, NGRAM, TRAINED]
+    assert [chapter.trial_of for chapter in STORY if "{trial}" in chapter.command] == [FOREIGN] * 2
     failing = [chapter for chapter in STORY if 0 not in chapter.ends_with]
     assert [chapter.command[0] for chapter in failing] == ["start"]
+
+
+def test_it_ends_in_what_was_shown_and_what_comes_next():
+    shown, following = ending({NGRAM: "slower", TRAINED: "faster"})
+    assert f"{NGRAM} slower; {TRAINED} faster" in shown
+    assert "SIMULATED" in shown
+    assert "specctl add HOST" in following
 
 
 @pytest.fixture
@@ -88,3 +116,20 @@ def test_a_chapter_that_ends_otherwise_ends_the_story(stage, monkeypatch, capsys
         lab_demo.print_story(stage)
     assert ran == [("doctor", HOST)]
     assert f"$ specctl doctor {HOST}\n" in capsys.readouterr().out
+
+
+def test_the_newest_trial_of_a_profile_is_the_one_it_goes_on_with(stage):
+    with pytest.raises(NotMetError, match=f"{TRAINED} was not tried"):
+        stage.trial_of(TRAINED)
+    kept = []
+    for began_s in (10.0, 30.0, 20.0):
+        plan = trial_plan(3, profile=TRAINED)
+        run = Run(
+            f"{int(began_s):08x}", RunKind.TRIAL, HOST, (plan.baseline, TRAINED), began_s, None,
+            "faster", Provenance("0.1.0", "op@laptop", HOST), plan_json(plan),
+        )  # fmt: skip
+        ledger = Ledger(stage.folder / "state/specctl/ledger.db")
+        ledger.add(run)
+        ledger.close()
+        kept.append(run.id)
+    assert stage.trial_of(TRAINED).id == kept[1]
