@@ -49,10 +49,14 @@ class PortHolder:
     user: str | None = None
     title: str = ""
     address: str = ""
+    is_shared: bool = False
+    """The host is a practice host, which shares the ports of its machine with its neighbours."""
 
     def __str__(self) -> str:
         """`pid 77 nginx (root)`, each part where known."""
         who = self.user or (f"uid {self.uid}" if self.uid is not None else "owner unknown")
+        if self.pid is None and self.is_shared:
+            return f"a neighbour in the lab, or another process of its machine ({who})"
         pid = f"pid {self.pid}" if self.pid is not None else "a process that cannot be seen"
         return " ".join(part for part in (pid, self.title, f"({who})") if part)
 

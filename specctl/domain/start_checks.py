@@ -207,7 +207,8 @@ def check_soak(reading: Preflight, port: int) -> Check | None:
         "soak",
         f"the last server on port {port} ended by SIGKILL; one started after it may look healthy"
         " and stall after about 100 requests",
-        f"Before relying on it: specctl probe {reading.host.name} --workload soak, 160 requests.",
+        "Before relying on it, as the last one on its port was killed: "
+        f"specctl probe {reading.host.name} --workload soak, 160 requests.",
     )
 
 

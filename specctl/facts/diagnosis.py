@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from specctl.domain.text import shorten
 from specctl.facts.failure_rules import EXITS, RULES, CauseKind, Rule
 from specctl.facts.log import read_lines
 from specctl.facts.log_lines import LineKind, LogLine
-from specctl.facts.memory_failure import memory_kind, memory_step, phase_words, sizes_in
+from specctl.facts.memory_failure import (
+    fraction_in,
+    memory_kind,
+    memory_step,
+    phase_words,
+    sizes_in,
+)
 from specctl.facts.milestones import MilestoneTracker, is_exit_line
 
 if TYPE_CHECKING:
@@ -70,13 +76,26 @@ def first_cause(
 
     `exit_status` of the main process as a shell or as Python says it (137 and -9 are the same).
     """
-    units = list(_units(_last_launch(lines)))
+    numbered = _last_launch(lines)
+    units = list(_units(numbered))
     for is_weak in (False, True):
         for unit in units:
             cause = _cause_of(unit, is_weak=is_weak, version=version)
             if cause is not None:
+                cause = _with_fraction(cause, numbered, version)
                 return _with_group(cause, units, exit_status)
     return _cause_of_exit(exit_status, units)
+
+
+def _with_fraction(
+    cause: Cause, numbered: Sequence[tuple[int, LogLine]], version: str | None
+) -> Cause:
+    """Of memory: what helps depends on how much of it the server was told to take."""
+    if cause.kind not in {CauseKind.OOM_TARGET_GRAPH, CauseKind.OOM_DRAFT_GRAPH}:
+        return cause
+    said = next((line.text for _, line in numbered if line.text.startswith(_ARGUMENTS)), "")
+    step = memory_step(CauseKind(cause.kind), version, fraction_in(said))
+    return replace(cause, next_step=step)
 
 
 _ARGUMENTS = "server_args="

@@ -24,6 +24,12 @@ _SIZE = re.compile(
     r"[\s\S]{0,400}?of which (?P<free>[\d.]+ [KMGT]iB) is free"
 )
 
+_FRACTION = re.compile(r"\bmem_fraction_static=(?P<share>[01]\.\d+)")
+_HIGH_FRACTION = 0.93
+"""What little it leaves is soon too little for graphs."""
+
+_GRAPHS = (CauseKind.OOM_TARGET_GRAPH, CauseKind.OOM_DRAFT_GRAPH)
+
 _WORDS = {
     CauseKind.OOM_WEIGHTS: "while reading the weights",
     CauseKind.OOM_DRAFT_WEIGHTS: "while reading the draft's weights",
@@ -104,10 +110,18 @@ _STEPS = {
 }
 
 
-def memory_step(kind: CauseKind, version: str | None) -> str:
-    """One thing to change, spelled for `version`."""
+def fraction_in(arguments: str) -> float | None:
+    """mem_fraction_static of the line in which a start says its arguments."""
+    found = _FRACTION.search(arguments)
+    return float(found["share"]) if found else None
+
+
+def memory_step(kind: CauseKind, version: str | None, fraction: float | None = None) -> str:
+    """One thing to change, spelled for `version`; `fraction` of the memory is given away."""
     step = _STEPS.get(kind, "Lower --mem-fraction-static, else {graph}.")
-    return step.format(graph=graph_flag(version))
+    if kind in _GRAPHS and fraction is not None and fraction >= _HIGH_FRACTION:
+        step = "Lower --mem-fraction-static, which is {fraction:g}; else {graph} (e.g. 16)."
+    return step.format(graph=graph_flag(version), fraction=fraction)
 
 
 def memory_dead_end(kinds: Iterable[str], version: str | None) -> str | None:

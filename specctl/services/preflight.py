@@ -100,7 +100,9 @@ async def _ports(
     ahead = range(ports[0], ports[0] + PORTS_AHEAD)
     wanted = sorted({*ports, *(port for port in ahead if port < 2**16)})
     answer = await connection.agent.call("ports", ports=wanted)
-    return dict(facts.read_ports(answer, reading.processes))
+    found = facts.read_ports(answer, reading.processes)
+    is_shared = connection.host.is_simulated
+    return {p: h and replace(h, is_shared=is_shared) for p, h in found.items()}
 
 
 async def _disk(connection: Connection, state_dir: str | None) -> Any:

@@ -170,3 +170,9 @@ def test_same_process_is_told_by_boot_pid_and_start():
     assert TP0.is_same(member(501, "renamed", user="root"))
     assert not TP0.is_same(member(501, start=101))
     assert not TP0.is_same(replace(TP0, identity=replace(TP0.identity, boot_id="next")))
+
+
+def test_what_cannot_be_seen_on_a_practice_host_may_be_its_neighbours():
+    words = str(PortHolder(None, 0, "root", is_shared=True))
+    assert words == "a neighbour in the lab, or another process of its machine (root)"
+    assert str(PortHolder(7, 0, "root", "nginx", is_shared=True)) == "pid 7 nginx (root)"

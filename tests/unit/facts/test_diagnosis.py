@@ -62,6 +62,22 @@ def test_a18_the_phase_in_which_memory_ran_out(lines: list[str], kind: CauseKind
 
 
 @pytest.mark.parametrize(
+    ("fraction", "step"),
+    [
+        ("0.98", "Lower --mem-fraction-static, which is 0.98; else --cuda-graph-max-bs-decode"),
+        ("0.88", "Lower --cuda-graph-max-bs-decode (e.g. 16), else --mem-fraction-static."),
+        ("None", "Lower --cuda-graph-max-bs-decode (e.g. 16), else --mem-fraction-static."),
+    ],
+)
+def test_a18_too_much_memory_given_away_is_what_to_lower_first(fraction: str, step: str) -> None:
+    said = f"server_args=ServerArgs(model_path='m', mem_fraction_static={fraction}, tp_size=8)"
+    failed = "Exception: Capture cuda graph failed: CUDA out of memory."
+    cause = first_cause([said, *START[:7], failed], exit_status=137, version="0.5.23")
+    assert cause is not None
+    assert cause.next_step.startswith(step)
+
+
+@pytest.mark.parametrize(
     ("version", "flag"),
     [
         ("0.4.4", "Lower --cuda-graph-max-bs (e.g."),
