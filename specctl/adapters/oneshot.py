@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from specctl.adapters.session import Finished, Session
 
+FULL = ("No space left on device", "ENOSPC", "Disk quota exceeded", "EDQUOT", "disk may be full")
+"""As the calls of a host say it, and its lock files."""
+
 
 async def run_oneshot(
     session: Session,
@@ -70,7 +73,17 @@ def _read_answer(host: str, name: str, framed: bytes) -> dict[str, Any]:
         words = clean(str(answer["error"]["message"]))
     except (ValueError, KeyError, TypeError) as error:
         raise AgentError(f"host {host}: {name} gave a damaged answer: {error}") from error
-    raise RemoteFailedError(f"host {host}: {name}: {words}")
+    raise RemoteFailedError(f"host {host}: {name}: {words}", hint=_next_step(host, words))
+
+
+def _next_step(host: str, words: str) -> str:
+    """What to do about a disk that takes nothing; empty for what the words say themselves."""
+    if any(sign in words for sign in FULL):
+        step = "Free some space there, or name another state_dir in the host's file"
+        return f"{step}: specctl doctor {host} says which disk takes what."
+    if "Read-only file system" in words or "EROFS" in words:
+        return f"Name a state_dir that can be written to: specctl doctor {host} says which can."
+    return ""
 
 
 def _no_answer(host: str, python: Sequence[str], finished: Finished) -> AgentError:

@@ -13,7 +13,7 @@ import json
 import linecache
 import sys
 import traceback
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, Optional
 
 BOOT = (
     "import hashlib,json,os,sys,zlib;"
@@ -92,8 +92,18 @@ def _answer_once(marker: str, module: Any, request: Dict[str, Any]) -> None:
     try:
         answer: Dict[str, Any] = {"ok": module.main(request)}
     except Exception as error:
-        words: List[str] = [type(error).__name__, str(error)]
-        answer = {"error": {"kind": "error", "message": ": ".join(word for word in words if word)}}
+        answer = {"error": {"kind": "error", "message": explain(error)}}
     frame = "\n" + marker + " " + json.dumps(answer, ensure_ascii=True) + "\n"
     sys.stdout.buffer.write(frame.encode("ascii"))
     sys.stdout.buffer.flush()
+
+
+def explain(error: BaseException) -> str:
+    """An error in words: a call that failed with its file, ours as they are, others by kind."""
+    if isinstance(error, OSError) and error.strerror:
+        where = ": %s" % error.filename if error.filename else ""
+        return error.strerror + where
+    words = [str(error)]
+    if type(error).__module__ == "builtins" or not words[0]:
+        words.insert(0, type(error).__name__)
+    return ": ".join(word for word in words if word)

@@ -94,7 +94,8 @@ def _unknown(name: str, hosts: tuple[str, ...], versions: tuple[str, ...]) -> Us
 async def _text(before: OpenTree, after: OpenTree, file: str, names: tuple[str, str]) -> str:
     old, new = await _file(before, file), await _file(after, file)
     if old is None and new is None:
-        raise UsageError(f"neither tree has {file}", hint="specctl inspect HOST --find NAME")
+        where = f"--tree {names[0]}" if _is_directory(names[0]) else names[0]
+        raise UsageError(f"neither tree has {file}", hint=f"specctl inspect {where} --find NAME")
     lines = difflib.unified_diff(
         clean_lines(old or ""), clean_lines(new or ""),
         f"{names[0]}/{file}", f"{names[1]}/{file}", lineterm="",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from specctl.cli import diagnostics
 from specctl.cli.output import style
+from specctl.cli.simulated import is_one_place
 from specctl.domain.command import shell_lines
 from specctl.domain.events import PlanProgressed
 from specctl.domain.gpu_checks import server_words
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from specctl.services.outcome import Outcome
 
 COLOURS = {Level.PASS: "green", Level.WARN: "yellow", Level.REFUSE: "red"}
+LAST_STEPS = frozenset({"ready", "prove"})
+ENDS = frozenset({"done", "failed"})
 VERBS = {"start": "Start", "replace": "Stop and start", "stop": "Stop", "adopt": "Adopt"}
 
 
@@ -39,6 +42,8 @@ def plan_lines(plan: Plan) -> Iterator[str]:
         yield f"  step     {step.words}{how}{took}"
     if plan.expected_s is not None and plan.expected_from:
         yield f"  expects  {minutes(plan.expected_s)} in all, from {plan.expected_from}"
+    elif plan.expected_missing:
+        yield f"  expects  unknown how long: {plan.expected_missing}"
     if plan.ports:
         yield f"  ports    {', '.join(str(port) for port in plan.ports)}"
     if plan.gpus:
@@ -80,18 +85,40 @@ def outcome_json(outcome: Outcome) -> dict[str, Any]:
 
 
 class Announcer:
-    """Says on stderr how a plan goes on; a line is said once."""
+    """Says on stderr how a plan goes on; a line is said once.
+
+    How its last step ended is what the outcome says again, so it waits for what comes next.
+    """
 
     def __init__(self) -> None:
         self._last = ""
+        self._held: PlanProgressed | None = None
 
     def take(self, event: Event, state: State) -> None:
         """One event of the store."""
         del state
-        if not isinstance(event, PlanProgressed) or event.is_last or event.words == self._last:
+        if not isinstance(event, PlanProgressed):
+            return
+        held, self._held = self._held, None
+        if held is not None and not (event.is_last and _is_said_again(event)):
+            self._say(held)
+        if event.is_last:
+            return
+        if event.status in ENDS and event.step.partition(" ")[0] in LAST_STEPS:
+            self._held = event
+        else:
+            self._say(event)
+
+    def _say(self, event: PlanProgressed) -> None:
+        if event.words == self._last:
             return
         self._last = event.words
         left = ""
         if event.remaining_s is not None and event.remaining_s >= 1:
             left = f"  ({minutes(event.remaining_s)} left)"
         diagnostics.say(f"{event.words}{left}")
+
+
+def _is_said_again(last: PlanProgressed) -> bool:
+    """A failure is said on this stream, a success on the other one, which may lead elsewhere."""
+    return last.status == "failed" or is_one_place()

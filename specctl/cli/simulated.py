@@ -39,7 +39,7 @@ class Shown:
         self._said[stream] = len(self._hosts)
         if not new:
             return ""
-        if _is_one_place():
+        if is_one_place():
             self._said = dict.fromkeys(self._said, len(self._hosts))
         return sentence(new)
 
@@ -57,7 +57,7 @@ def sentence(hosts: list[str]) -> str:
     return f"{WORD}: {names} are practice hosts of the lab; no GPU did what they show"
 
 
-def _is_one_place() -> bool:
+def is_one_place() -> bool:
     """Both streams lead to the same terminal, pipe or file."""
     try:
         return os.path.sameopenfile(sys.stdout.fileno(), sys.stderr.fileno())

@@ -88,17 +88,18 @@ async def _source(invocation: Invocation, asked: Wanted) -> None:
         if asked.place is None:
             await _search(tree, asked)
         else:
-            await _print(tree, asked.place, as_json=asked.as_json)
+            where = asked.host or f"--tree {asked.tree}"
+            await _print(tree, asked.place, where, as_json=asked.as_json)
 
 
-async def _print(tree: OpenTree, place: str, *, as_json: bool) -> None:
+async def _print(tree: OpenTree, place: str, where: str, *, as_json: bool) -> None:
     match = _PLACE.match(place)
     file = match["file"] if match is not None else place
     line = int(match["line"]) if match is not None and match["line"] else None
     lines = clean_lines(await tree.file(file))
     first, last = (1, len(lines)) if line is None else (max(1, line - AROUND), line + AROUND)
     if line is not None and not 1 <= line <= len(lines):
-        raise UsageError(f"{file} has {len(lines)} lines", hint=f"specctl source HOST {file}")
+        raise UsageError(f"{file} has {len(lines)} lines", hint=f"specctl source {where} {file}")
     shown = lines[first - 1 : last]
     if as_json:
         text = SourceText(tree.tree.path, file, line, first, "\n".join(shown), (), None, None)

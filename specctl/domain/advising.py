@@ -27,7 +27,9 @@ TREE = (
     "drafts a tree: what a smaller tree would accept does not follow from the histogram of a "
     "larger one, so it is only told as measured"
 )
-NGRAM_TREE = f"{TREE}; specctl forecast replays transcripts at other settings"
+FORECAST = "specctl forecast ANSWERS.jsonl --profile {profile} --on {host} --costs {run}"
+"""Replays answers given before at other settings of n-gram, before any launch."""
+
 UNTOLD = "did not say how many steps and draft tokens its server resolved"
 NO_HISTOGRAM = "its build counts no histogram of accepted drafts"
 NO_STEP_TIME = "a step time was not measured in both arms"
@@ -146,7 +148,7 @@ def advise_on(runs: Sequence[RunFigures]) -> AdviceReport:
     chains: dict[tuple[str, str | None], list[PairFigures]] = {}
     trees, notes = [], _notes(runs)
     for pair in pairs:
-        why = _why_not(pair)
+        why = _why_not(pair, host=runs[0].host)
         if pair.arm.algorithm is None:
             notes.append(f"{pair.arm.profile} does not speculate: nothing to advise on")
         elif why:
@@ -198,11 +200,11 @@ def _notes(runs: Sequence[RunFigures]) -> list[str]:
     ]
 
 
-def _why_not(pair: PairFigures) -> str:
+def _why_not(pair: PairFigures, *, host: str) -> str:
     """Why the chain rule says nothing of an arm; empty where it does."""
     arm = pair.arm
     if arm.algorithm == "NGRAM":
-        return NGRAM_TREE
+        return f"{TREE}. {FORECAST.format(profile=arm.profile, host=host, run=pair.run)}"
     if arm.is_chain is None:
         return UNTOLD
     if not arm.is_chain:

@@ -130,6 +130,12 @@ class TreeOpening:
         self._ask = ask
         self.cache = cache or SourceCache()
 
+    @property
+    def _where(self) -> str:
+        """As `specctl inspect` is told it."""
+        root = self._params.get("root")
+        return self._host if root is None else f"--tree {root}"
+
     def ask(self, op: str, **params: Any) -> Stream:
         """The items of one op at the tree's machine."""
         stream: Stream = self._ask(op, **params)
@@ -207,7 +213,7 @@ class TreeOpening:
         if name not in texts:
             words = errors.get(name, "it was not sent")
             raise UsageError(
-                f"{name} cannot be read: {words}", hint="specctl inspect HOST --find NAME"
+                f"{name} cannot be read: {words}", hint=f"specctl inspect {self._where} --find NAME"
             )
         if digest is not None and digest_of(texts[name]) == digest:
             self.cache.keep_file(digest, texts[name])

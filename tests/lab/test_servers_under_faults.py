@@ -178,4 +178,6 @@ def test_c12_a_start_on_a_full_disk_is_refused_and_nothing_runs(practice, port):
         ran = start(practice, port)
     assert ran.status == 1, ran.err
     assert "the disk may be full" in ran.err or "No space left" in ran.err
+    assert "LaunchError" not in ran.err
+    assert "Free some space there" in ran.err
     wait_for(lambda: not processes_of(practice.host().folder))

@@ -12,6 +12,7 @@ import signal
 import time
 from typing import Any, NoReturn
 
+from ..bootstrap import explain
 from . import keyfile, proc, statedir
 
 SCHEMA = "specctl/launch/1"
@@ -49,7 +50,7 @@ def become(launch: Launch, report: int, request: dict[str, Any]) -> NoReturn:
         _leave_session(keep=report)
         status = _record(launch, report, request)
     except Exception as error:  # told to the launcher while it still listens
-        _tell(report, {"error": "%s: %s" % (type(error).__name__, error)})
+        _tell(report, {"error": explain(error)})
     finally:
         os._exit(status)
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from specctl.domain.advising import NGRAM_TREE, NO_HISTOGRAM, TREE, UNTOLD, advise_on
+from specctl.domain.advising import FORECAST, NO_HISTOGRAM, TREE, UNTOLD, advise_on
 from specctl.domain.errors import UsageError
 from tests.unit.domain.run_figures import chain, run, tree
 
@@ -53,7 +53,7 @@ def test_drafts_of_different_models_are_kept_apart():
 @pytest.mark.parametrize(
     ("found", "words"),
     [
-        (tree(), NGRAM_TREE),
+        (tree(), f"{TREE}. {FORECAST.format(profile='ngram', host='gpu8', run='5c0ffee2')}"),
         (tree(algorithm="EAGLE3", steps=3), TREE),
         (tree(algorithm="EAGLE3", steps=None), UNTOLD),
     ],
