@@ -58,7 +58,7 @@ def _folder() -> LabFolder:
               help="Which release the stand-in speaks like.")  # fmt: skip
 @click.option("--load-factor", type=click.FloatRange(0, 1000), default=1.0, metavar="X",
               show_default=True,
-              help="How many times its usual 4 s a server takes to load, and 1 s to end.")  # fmt: skip
+              help="Times 4 s to load, and times 1 s to end, is what a server takes.")  # fmt: skip
 @click.option("--foreground", is_flag=True, help="Stay until Ctrl-C, then take them down.")
 def up(
     hosts: int,

@@ -63,7 +63,8 @@ def test_the_printed_story_is_told_to_its_end_and_leaves_nothing(
     assert float(reasons[0][2]) == pytest.approx(1.5, abs=0.1)
     foreseen = re.findall(r"^predicted speedup +([\d.]+)x\n[^\n]*\n\n(.*)\.", told, re.MULTILINE)
     assert [word for _, word in foreseen] == ["Not worth it", "Worth it"]
-    words = re.findall(r"^lab-\S+ against lab-baseline: ([\d.]+)x (slower|faster) on", told, re.M)
+    verdict = r"^lab-\S+ against lab-baseline: ([\d.]+)x (slower|faster) on"
+    words = re.findall(verdict, told, re.MULTILINE)
     assert [word for _, word in words] == ["slower", "slower", "faster"]
     assert float(words[2][0]) == pytest.approx(float(foreseen[1][0]), rel=0.15)
     assert "lab-eagle3-foreign slower; lab-ngram slower; lab-eagle3-trained faster" in told
