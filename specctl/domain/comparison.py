@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from specctl.domain.cost import SAME_WINDOWS, StepCost, find_suspects
+from specctl.domain.cost import StepCost, find_suspects
+from specctl.domain.energy import EnergyStanding, energy_standing
 from specctl.domain.pairing import Pairing, pair
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ class Standing:
     suspects: tuple[str, ...] = ()
     unknown: str = ""
     notes: tuple[str, ...] = ()
+    energy: EnergyStanding | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,26 +123,22 @@ def stand(baseline: Arm, arm: Arm) -> Standing:
     pairing = pair(baseline.result.requests, arm.result.requests)
     if pairing is None:
         return Standing(arm.profile, unknown="no prompt was answered in both arms")
-    cost = _cost(baseline.result, arm.result, pairing)
+    cost = _cost(baseline.result, arm.result)
+    energy = energy_standing([baseline.result], [arm.result])
     suspects = find_suspects(
         speedup=pairing.speedup if arm.algorithm else None,
         accept_length=arm.result.accept_length,
         steps=arm.steps if arm.algorithm != "NGRAM" else None,
         marginals=arm.result.marginal_acceptance,
     )
-    return Standing(arm.profile, pairing, cost, suspects, notes=_notes(arm, pairing))
+    notes = _notes(arm, pairing)
+    return Standing(arm.profile, pairing, cost, suspects, notes=notes, energy=energy)
 
 
-def _cost(base: ProbeResult, arm: ProbeResult, pairing: Pairing) -> StepCost | None:
+def _cost(base: ProbeResult, arm: ProbeResult) -> StepCost | None:
     if base.step_s is None or arm.step_s is None or arm.accept_length is None:
         return None
-    return StepCost(
-        base_s=base.step_s,
-        step_s=arm.step_s,
-        accept_length=arm.accept_length,
-        measured_speedup=pairing.speedup,
-        prediction_source=SAME_WINDOWS,
-    )
+    return StepCost(base.step_s, arm.step_s, arm.accept_length)
 
 
 def _notes(arm: Arm, pairing: Pairing) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from specctl.domain.probe_rows import category_accept_length
 
 if TYPE_CHECKING:
     from specctl.domain.comparison import Arm, Comparison, Standing, Unasked
+    from specctl.domain.pairing import Pairing
     from specctl.domain.probe import ProbeResult
 
 HEADERS = (
@@ -118,10 +119,22 @@ def _standing_words(standing: Standing) -> list[str]:
         pays = "pays" if cost.accept_length > cost.break_even else "does not pay"
         lines.append(
             f"{standing.profile}: a step costs {cost.break_even:.2f} plain ones and brings "
-            f"{cost.accept_length:.2f} tokens, so it {pays}: predicted "
-            f"{cost.predicted_speedup:.2f}x, measured {cost.measured_speedup:.2f}x, residual "
-            f"{cost.residual:+.1%} ({cost.prediction_source})"
+            f"{cost.accept_length:.2f} tokens, so it {pays} while decoding: "
+            f"{cost.decode_speedup:.2f}x{_whole_words(standing.pairing)}"
         )
+    if standing.energy is not None:
+        lines.append(standing.energy.words("the baseline", standing.profile))
     lines += (f"{standing.profile}: {words}" for words in standing.suspects)
     lines += standing.notes
     return lines
+
+
+def _whole_words(pairing: Pairing | None) -> str:
+    """How the same thing looks over whole requests, first tokens included."""
+    if pairing is None:
+        return ""
+    share = pairing.first_token_share
+    why = ""
+    if share is not None:
+        why = f" (first tokens, which drafts do not hasten, are {share:.0%} of the baseline's time)"
+    return f"; over whole requests {pairing.speedup:.2f}x{why}"

@@ -16,7 +16,7 @@ from specctl.domain.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-SAME_WINDOWS = "from the same windows: zero by construction, up to the end of each output"
+SAME_WINDOWS = "from the same windows: the decode speedup itself, no prediction"
 TYPED = "typed"
 WORTH_MARGIN = 0.02
 """A predicted gain below this is no gain: the formula leaves host overhead out."""
@@ -63,10 +63,6 @@ class StepCost:
     """Decode time per verify step."""
 
     accept_length: float
-    measured_speedup: float
-    """Time of the same tokens: baseline's over this arm's."""
-
-    prediction_source: str = SAME_WINDOWS
 
     @property
     def break_even(self) -> float:
@@ -74,14 +70,9 @@ class StepCost:
         return break_even_accept_length(self.step_s, self.base_s)
 
     @property
-    def predicted_speedup(self) -> float:
-        """AL / AL*."""
+    def decode_speedup(self) -> float:
+        """AL / AL*; from the windows of one comparison it is measured, not predicted."""
         return self.accept_length / self.break_even
-
-    @property
-    def residual(self) -> float:
-        """Measured over predicted, minus 1; negative when the prediction was too good."""
-        return self.measured_speedup / self.predicted_speedup - 1
 
 
 def find_suspects(

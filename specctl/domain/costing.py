@@ -138,7 +138,7 @@ def _predictions(
         length = typed.accept_length or arm.accept_length
         source = TYPED if typed.accept_length else f"{TYPED}, with the measured accept length"
         found.append(_prediction(source, (typed.base_s, typed.step_s), length, measured))
-    found.append(predict(SAME_WINDOWS, base, arm, arm.accept_length, measured))
+    found.append(predict(SAME_WINDOWS, base, arm, arm.accept_length, None))
     return [one for one in found if one is not None]
 
 

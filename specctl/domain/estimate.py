@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import fmean
 from typing import TYPE_CHECKING
 
 from specctl.domain import figures
@@ -77,14 +76,22 @@ def _slot_rate(result: ProbeResult) -> float | None:
     return tokens / time_s if tokens and time_s > 0 else None
 
 
-def mean_estimate(estimates: Sequence[Estimate]) -> Estimate:
-    """Of one launch of either arm; unknown when one of them is."""
+def sum_estimates(estimates: Sequence[Estimate]) -> Estimate:
+    """Of one after the other; unknown when one of them is."""
     for one in estimates:
         if one.seconds is None:
             return one
     if not estimates:
         return Estimate(None, UNTIL_THE_FIRST)
-    return Estimate(fmean(one.seconds or 0.0 for one in estimates), estimates[0].words)
+    return Estimate(sum(one.seconds or 0.0 for one in estimates), estimates[0].words)
+
+
+def mean_estimate(estimates: Sequence[Estimate]) -> Estimate:
+    """Of one launch of either arm; unknown when one of them is."""
+    whole = sum_estimates(estimates)
+    if whole.seconds is None:
+        return whole
+    return Estimate(whole.seconds / len(estimates), whole.words)
 
 
 class Progress:

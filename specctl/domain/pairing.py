@@ -42,6 +42,14 @@ class Pairing:
     length_ratio: float
     """Decoded tokens of the arm over the baseline's, all prompts together."""
 
+    base_first_s: float | None = None
+    """Of `base_s`: until the first tokens; None where the build does not tell it apart."""
+
+    @property
+    def first_token_share(self) -> float | None:
+        """Of the baseline's time: what no draft makes shorter."""
+        return None if self.base_first_s is None else self.base_first_s / self.base_s
+
     @property
     def speedup(self) -> float:
         """Time of the baseline over time of the arm."""
@@ -83,6 +91,7 @@ def pair(base: Sequence[RequestResult], arm: Sequence[RequestResult]) -> Pairing
         divergence_at=_divergence(*different[0]) if different else None,
         length_ratio=sum(other.completion_tokens or 0 for _, other in pairs)
         / sum(one.completion_tokens or 0 for one, _ in pairs),
+        base_first_s=sum(one.server_ttft_s or 0.0 for one, _ in pairs) if by_parts else None,
     )
 
 

@@ -103,6 +103,9 @@ class Plan:
     expected_from: str = ""
     """`3 earlier loads here`; empty when nothing is expected."""
 
+    expected_missing: str = ""
+    """Why a start does not say how long it takes; empty when it does."""
+
     needs_typed: str | None = None
     """What a person has to type to allow it: the pid of a foreign server, or the host's name."""
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from specctl.domain import published
 from specctl.domain.comparison import ONE_LAUNCH
-from specctl.domain.missing import NOT_YET, Missing
+from specctl.domain.missing import NOT_YET, Missing, Why
 from specctl.domain.plain import plain
 from specctl.domain.published import Compared, MeasuredArm
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from specctl.domain.comparison import Arm, Comparison, Standing
     from specctl.domain.probe import ProbeResult
 
-COSTS = (
-    "base_s",
-    "step_s",
-    "accept_length",
-    "break_even_accept_length",
-    "predicted_speedup",
-    "prediction_source",
-    "residual",
-)
+COSTS = ("base_s", "step_s", "accept_length", "break_even_accept_length", "decode_speedup")
 """What is null together, when one of its parts was not measured."""
+
+PREDICTED = ("predicted_speedup", "prediction_source", "residual")
+NO_PREDICTION = Missing(
+    Why.NO_BASELINE,
+    "what one comparison measured predicts nothing of itself; specctl cost holds it against other "
+    "runs, recorded step times and typed numbers",
+)
+"""AL / AL* of the same windows is the measured decode speedup again."""
 
 
 def probe_json(result: ProbeResult) -> dict[str, Any]:
@@ -86,13 +86,34 @@ def _standing(arm: Arm, standing: Standing, baseline: Arm) -> published.Standing
         step_s=cost.step_s if cost else None,
         accept_length=cost.accept_length if cost else None,
         break_even_accept_length=cost.break_even if cost else None,
-        predicted_speedup=cost.predicted_speedup if cost else None,
-        prediction_source=cost.prediction_source if cost else None,
-        residual=cost.residual if cost else None,
+        decode_speedup=cost.decode_speedup if cost else None,
+        first_token_share=pairing.first_token_share if pairing else None,
+        energy_ratio=standing.energy.ratio if standing.energy else None,
+        predicted_speedup=None,
+        prediction_source=None,
+        residual=None,
         suspects=standing.suspects,
         notes=standing.notes,
-        missing={} if cost or not pairing else dict.fromkeys(COSTS, _why(baseline, arm)),
+        missing=_missing(standing, baseline, arm) if pairing else {},
     )
+
+
+def _missing(standing: Standing, baseline: Arm, arm: Arm) -> dict[str, Missing]:
+    found = dict.fromkeys(PREDICTED, NO_PREDICTION)
+    if standing.cost is None:
+        found |= dict.fromkeys(COSTS, _why(baseline, arm))
+    if standing.pairing is not None and standing.pairing.first_token_share is None:
+        found["first_token_share"] = Missing(Why.NOT_ENABLED, "no first-token times in this build")
+    if standing.energy is not None and standing.energy.ratio is None:
+        found["energy_ratio"] = _why_no_energy(baseline, arm)
+    return found
+
+
+def _why_no_energy(baseline: Arm, arm: Arm) -> Missing:
+    for one in (baseline, arm):
+        if one.result is not None and one.result.energy_per_token_j is None:
+            return one.result.missing.get("energy_per_token_j", NOT_YET)
+    return NOT_YET
 
 
 def _why(baseline: Arm, arm: Arm) -> Missing:

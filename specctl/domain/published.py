@@ -294,7 +294,18 @@ class Standing:
     """Tokens per verify step, bonus token included."""
 
     break_even_accept_length: float | None
+    decode_speedup: float | None
+    """Accept length over break-even: the same without first-token times."""
+
+    first_token_share: float | None
+    """Of the baseline's time: what no draft makes shorter."""
+
+    energy_ratio: float | None
+    """Joules per output token, this arm's over the baseline's."""
+
     predicted_speedup: float | None
+    """None: what one comparison measured predicts nothing of itself."""
+
     prediction_source: str | None
     residual: float | None
     """Measured over predicted speedup, minus 1."""

@@ -167,6 +167,7 @@ def _with_stops(
         stops=stops,
         expected_s=sum(step.expected_s or 0 for step in steps) if times else None,
         expected_from=loads,
+        expected_missing="" if times else f"{plan.host} has no record of a load of {plan.profile}",
         times=times,
         needs_typed=reading.host.name if busy else None,
         why_typed="Requests of others are running there." if busy else "",

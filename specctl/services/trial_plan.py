@@ -8,10 +8,12 @@ from math import expm1
 from typing import TYPE_CHECKING
 
 from specctl.domain.errors import UsageError
+from specctl.domain.estimate import UNTIL_THE_FIRST, Estimate, mean_estimate, sum_estimates
 from specctl.domain.figures import spoken
 from specctl.domain.trial.design import floor_of
 from specctl.domain.trial.running import TrialPlan
 from specctl.services.comparison import plan_comparison
+from specctl.services.estimating import estimate_probe
 from specctl.services.launch import recipe_hash
 from specctl.services.restoring import before_of, formers_of
 
@@ -35,6 +37,7 @@ USUAL_SPREAD = 0.01
 """Between launches, until the trial's own launches speak."""
 
 WORTH_SAYING = 1
+UNKNOWN = Estimate(None, UNTIL_THE_FIRST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,9 @@ class Proposal:
 
     lock_keys: tuple[str, ...] = ()
     """Held on the host from the first launch to the end."""
+
+    measuring: Estimate = UNKNOWN
+    """How long measuring takes in one launch, the mean of both arms."""
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -88,7 +94,7 @@ class Proposal:
         levels = ", ".join(map(str, plan.concurrencies))
         load = "" if self.load_s is None else f", about {spoken(self.load_s)} to load"
         what = f"{plan.prompts} prompts of {plan.workload} at concurrency {levels}"
-        return f"each launch: {what}{load}"
+        return f"each launch: {what}{load}; measuring takes {self.measuring}"
 
     def _look_words(self) -> list[str]:
         design = self.plan.design
@@ -110,6 +116,10 @@ class Proposal:
     def _time_words(self, first: int, last: int) -> str:
         if self.load_s is None:
             return ""
+        if self.measuring.seconds is not None:
+            launch_s = self.load_s + self.measuring.seconds
+            both = [spoken(launch_s * count) for count in (first, last)]
+            return f": about {both[0]} and at most {both[1]}, loading and measuring"
         times = [spoken(self.load_s * count) for count in (first, last)]
         return f": {times[0]} and {times[1]} of loading alone; what is measured comes on top"
 
@@ -164,7 +174,24 @@ async def plan_trial(
         load_s=None if loads is None else loads / 2,
         known_launches=known,
         lock_keys=comparison.lock_keys,
+        measuring=_measuring(ledger, host.name, profiles, settings, clock.now()),
     )
+
+
+def _measuring(
+    ledger: Ledger,
+    host: str,
+    profiles: tuple[Profile, Profile],
+    settings: Sequence[Settings],
+    now_s: float,
+) -> Estimate:
+    arms = [
+        sum_estimates(
+            [estimate_probe(ledger.path, host, profile.name, one, now_s=now_s) for one in settings]
+        )
+        for profile in profiles
+    ]
+    return mean_estimate(arms)
 
 
 async def plan_resumption(

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
+from specctl.tui.logs import LogServices
 from specctl.tui.reading import ReadingServices
+from specctl.tui.screenings import ScreeningServices
 from specctl.tui.trials import TrialServices
 
 if TYPE_CHECKING:
@@ -98,16 +100,22 @@ class ProbePlan:
     most: int = 0
     """Requests that the workload has; 0 where no other number can be chosen."""
 
+    expected_words: str = ""
+    """Where `expected_s` comes from, or why nobody knows how long it takes."""
+
     def resized(self, step: int) -> ProbePlan:
         """With the next smaller or larger number of requests, as far as there is one."""
         if not self.most:
             return self
         sizes = [*(size for size in SIZES if size < self.most), self.most]
         at = sizes.index(self.requests) + step
-        return replace(self, requests=sizes[min(max(0, at), len(sizes) - 1)])
+        requests = sizes[min(max(0, at), len(sizes) - 1)]
+        whole_s = self.expected_s
+        expected_s = None if whole_s is None else whole_s * requests / self.requests
+        return replace(self, requests=requests, expected_s=expected_s)
 
 
-class Services(ReadingServices, TrialServices, Protocol):
+class Services(ReadingServices, TrialServices, ScreeningServices, LogServices, Protocol):
     """Everything the screens can ask for; expected failures are `SpecctlError`.
 
     What happens meanwhile arrives through the store as events.

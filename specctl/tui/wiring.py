@@ -17,6 +17,7 @@ from specctl.domain.errors import InvalidFileError, UsageError
 from specctl.domain.preflight import StartOptions
 from specctl.services import control
 from specctl.services.adoption import adopt, plan_adopt
+from specctl.services.estimating import estimate_probe
 from specctl.services.fleet import Fleet, described
 from specctl.services.forwarding import forward_server
 from specctl.services.keeping import Keeper
@@ -27,7 +28,7 @@ from specctl.services.probing import Settings, probe_server
 from specctl.services.stop import StopOptions, plan_stop, stop_server
 from specctl.tui.details import details_of, named_causes
 from specctl.tui.services import ProbePlan, ProfileChoice, ServerDetails
-from specctl.tui.wired_trials import WorkspaceTrials
+from specctl.tui.wired_logs import WorkspaceLogs
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -53,7 +54,7 @@ async def open_services(root: Path, store: Store, *, read_only: bool) -> Workspa
     return WorkspaceServices(find_workspace(root, str(root), read_only=read_only), store)
 
 
-class WorkspaceServices(WorkspaceTrials):
+class WorkspaceServices(WorkspaceLogs):
     """What keys ask for, done by the services that the commands use too."""
 
     def __init__(self, workspace: Workspace, store: Store) -> None:
@@ -224,7 +225,25 @@ class WorkspaceServices(WorkspaceTrials):
             noun = "request is" if running == 1 else "requests are"
             notes = (f"{running} {noun} running already: others make the result void.",)
         most = len(workload.prompts)
-        return ProbePlan(host, server, workload.name, most, 1, notes=notes, most=most)
+        found = self._store.state.host(host).server(server)
+        takes = estimate_probe(
+            self._keeper.path,
+            host,
+            found.profile if found else None,
+            Settings(workload),
+            now_s=self._clock.now(),
+        )
+        return ProbePlan(
+            host,
+            server,
+            workload.name,
+            most,
+            1,
+            expected_s=takes.seconds,
+            expected_words=takes.words,
+            notes=notes,
+            most=most,
+        )
 
     async def probe(self, plan: ProbePlan) -> ProbeResult:
         """Measure a server."""

@@ -73,7 +73,8 @@ RESULT_KEYS = {
     "missing", "identity_key", "started_at_s", "algorithm", "accept_length_source",
     "marginal_acceptance", "conditional_acceptance", "decode_source", "peak_tokens_per_s",
     "streamed", "cache_state", "workload", "workload_sha256", "temperature", "rendering",
-    "loop_lag_p99_s", "is_void", "void_kinds",
+    "loop_lag_p99_s", "is_void", "void_kinds", "mean_in_flight", "fillers", "energy_j",
+    "energy_per_token_j", "energy_source", "open_loop",
 }  # fmt: skip
 
 
@@ -87,7 +88,20 @@ def test_probe_of_a_server(run, here):
     assert (found["profile"], found["algorithm"], found["void"]) == ("eagle", "EAGLE", [])
     assert found["accept_length"] > 1.5
     assert "specctl: measuring (4 requests)" in ran.err
-    text = run("probe", "here/eagle", "--workload", "mine.jsonl").out
+    assert "1 at a time; takes unknown until the first requests are answered" in ran.err
+    again = run("probe", "here/eagle", "--workload", "mine.jsonl", "--rate", "20/s", "--json")
+    assert again.status == 0, again.err
+    assert "20/s, Poisson arrivals (seed 0), at most 256 in flight" in again.err
+    assert json.loads(again.out)["open_loop"]["asked_per_s"] == 20
+    both = run("probe", "here/eagle", "--rate", "2/s", "--concurrency", "2")
+    assert both.status == 2
+    assert "--rate and --concurrency" in both.err
+    wrong = run("probe", "here/eagle", "--rate", "2/h")
+    assert wrong.status == 2
+    assert "is no rate" in wrong.err
+    shown = run("probe", "here/eagle", "--workload", "mine.jsonl")
+    assert "takes about 5 s, at most, from a probe of" in shown.err
+    text = shown.out
     assert "accept length" in text
     assert "once-reached" in text
     assert run("stop", "here/eagle", "--yes", "--now").status == 0

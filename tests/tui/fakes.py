@@ -15,6 +15,7 @@ from specctl.tui.reading import Git, ProfileEntry, Profiles
 from specctl.tui.services import ProbePlan, ServerDetails
 from specctl.tui.settings import Settings
 from tests.tui import library, parts, plans
+from tests.tui.log_fakes import FakeLogs
 from tests.tui.trial_fakes import FakeTrials
 
 if TYPE_CHECKING:
@@ -32,11 +33,12 @@ if TYPE_CHECKING:
     from specctl.tui.services import ProfileChoice
 
 
-class FakeServices(FakeTrials):
+class FakeServices(FakeTrials, FakeLogs):
     """What the screens ask of the services, answered at once; `calls` says what was asked."""
 
     def __init__(self, store: Store, hosts: Sequence[str]) -> None:
         super().__init__()
+        FakeLogs.__init__(self)
         self.store = store
         self._hosts = tuple(hosts)
         self.calls: list[tuple[object, ...]] = []
@@ -120,6 +122,7 @@ class FakeServices(FakeTrials):
             95.0,
             ("1 request of others is running: it would make the window void.",),
             most=32,
+            expected_words="at most, from a probe of 2h ago",
         )
 
     async def read_source(self, host: str, *, afresh: bool = False) -> Tree:

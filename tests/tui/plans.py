@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from specctl.domain.open_loop import ArrivalKind, OpenLoop
 from specctl.domain.plan import Plan, Step, passed, refused, warned
 from specctl.domain.probe import ProbeResult, RequestResult
 from specctl.domain.proof import Proof
@@ -198,7 +201,23 @@ def probe_result() -> ProbeResult:
         client_cpu_percent=3.1,
         notes=("radix cache flushed before the window",),
         identity_key="boot-1 48213",
+        energy_j=186_000.0,
+        energy_per_token_j=45.4,
+        energy_source="the driver's energy counters",
     )
+
+
+def rate_result() -> ProbeResult:
+    """The same at a rate that is too high for it."""
+    found = OpenLoop(
+        asked_per_s=0.5, kind=ArrivalKind.POISSON, seed=0, most_in_flight=256,
+        offered_per_s=0.52, achieved_per_s=0.41, reached_in_flight=9, waited=0, wait_p95_s=0.001,
+        ttft_p99_s=9.1, inter_token_p99_s=0.071, e2e_p50_s=11.2, e2e_p95_s=19.8, e2e_p99_s=21.4,
+        keeps_up=False,
+        pace="when the last request came, 19 were answered, of 28 at the pace of the first "
+        "quarter: the queue grows",
+    )  # fmt: skip
+    return replace(probe_result(), open_loop=found, ttft_p50_s=4.12, ttft_p95_s=8.8)
 
 
 def stop_plan() -> Plan:

@@ -169,12 +169,33 @@ async def probed(pilot: Pilot[int]) -> None:
     await pilot.pause()
 
 
+async def rated(pilot: Pilot[int]) -> None:
+    """A probe at a rate that the server does not keep up with."""
+    app = pilot.app
+    assert isinstance(app, DemoApp)
+    assert app.fake is not None
+    await probed(pilot)
+    (run,) = app.work.probes.values()
+    run.result = plans.rate_result()
+    app.repaint()
+    await pilot.pause()
+
+
 SCENES: dict[str, Scene] = {
     "fleet-120x40": Scene(story.fleet),
     "fleet-80x24": Scene(story.fleet, SMALL),
     "fleet-200x50": Scene(story.fleet, WIDE),
     "fleet-mono-80x24": Scene(story.fleet, SMALL, theme="mono"),
     "fleet-empty-120x40": Scene(tuple),
+    "fleet-mono-120x40": Scene(story.fleet, theme="mono"),
+    "fleet-light-120x40": Scene(story.fleet, theme="light"),
+    "fleet-filter-120x40": Scene(story.fleet, keys=("/", *"gpu.utl<5 acc>x")),
+    "fleet-order-80x24": Scene(story.fleet, SMALL, ("o",)),
+    "fleet-by-rate-120x40": Scene(story.fleet, keys=("o", "t", "b", "b")),
+    "alerts-120x40": Scene(story.fleet, keys=("A", "j", "j", "space")),
+    "alerts-80x24": Scene(story.fleet, SMALL, ("A",)),
+    "alerts-mono-120x40": Scene(story.fleet, keys=("A",), theme="mono"),
+    "alerts-empty-120x40": Scene(story.cpu_host, keys=("A",)),
     "host-120x40": Scene(story.fleet, keys=("j", "j", "j", "j", "j", "j", "j", "j", "enter")),
     "host-80x24": Scene(story.pro6k_01, SMALL, ("enter",)),
     "host-200x50": Scene(story.pro6k_01, WIDE, ("enter",)),
@@ -202,6 +223,7 @@ SCENES: dict[str, Scene] = {
     "crash-80x24": Scene(story.pro6k_01, SMALL, after=crashed),
     "probe-plan-120x40": Scene(story.pro6k_01, keys=("enter", "p")),
     "probe-120x40": Scene(story.pro6k_01, keys=("enter",), after=probed),
+    "probe-rate-120x40": Scene(story.pro6k_01, keys=("enter",), after=rated),
     "help-120x40": Scene(story.pro6k_01, keys=("enter", "question_mark")),
     "help-80x24": Scene(story.pro6k_01, SMALL, ("enter", "question_mark")),
     "command-120x40": Scene(

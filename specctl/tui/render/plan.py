@@ -141,6 +141,8 @@ def _steps(plan: Plan, cells: int) -> list[Line]:
         total = [("about ", "dim"), (figures.about(plan.expected_s), "text")]
         if plan.expected_from:
             total.append((f" ({plan.expected_from})", "faint"))
+    elif plan.expected_missing:
+        total = [(f"unknown how long: {plan.expected_missing}", "faint")]
     out = [_section("STEPS", total, cells)]
     for n, step in enumerate(plan.steps, 1):
         out += _step(n, step, cells)

@@ -37,7 +37,10 @@ def draw_probe_plan(plan: ProbePlan, cells: int, rows: int) -> Drawing:
         ),
     ]
     if plan.expected_s is not None:
-        body.append(_pair("takes", ("about ", "dim"), (figures.about(plan.expected_s), "text")))
+        about = [("about ", "dim"), (figures.about(plan.expected_s), "text")]
+        body.append(_pair("takes", *about, (f", {plan.expected_words}", "dim")))
+    elif plan.expected_words:
+        body += _notes("takes", plan.expected_words, cells)
     for note in plan.notes:
         body += [
             [("▲ " if i == 0 else "  ", "warn"), (text, "text")]
@@ -46,6 +49,11 @@ def draw_probe_plan(plan: ProbePlan, cells: int, rows: int) -> Drawing:
     body += [[] for _ in range(rows - len(body) - 1)]
     body.append(spread(hints(_keys(plan)), [("  Probe  ", "keybox")], cells))
     return Drawing(_title(plan), body, [("nothing was sent yet", "dim")])
+
+
+def _notes(name: str, words: str, cells: int) -> list[Line]:
+    lines = wrap(words, cells - LABEL_CELLS)
+    return [_pair(name if i == 0 else "", (text, "text")) for i, text in enumerate(lines)]
 
 
 def _keys(plan: ProbePlan) -> list[tuple[str, str]]:
@@ -68,6 +76,10 @@ def draw_probing(
                 (f" {progress.done:,} of {progress.total:,}", "text"),
             ]
         )
+    if progress is not None and progress.remaining_s:
+        body.append(
+            [("about ", "dim"), (figures.about(progress.remaining_s), "text"), (" left", "dim")]
+        )
     body += [[], [("esc", "key"), (" leaves this dialog; the probe goes on", "dim")]]
     return Drawing(_title(plan), body, [(figures.duration(scene.clock_s - began_s), "text")])
 
@@ -86,7 +98,12 @@ def draw_result(
     plan: ProbePlan, result: ProbeResult, reference: Reference, cells: int, rows: int
 ) -> Drawing:
     """What a probe found: the answer first, then its numbers and what they rest on."""
-    body = [_answer(result, reference), [], *_numbers(result, reference)]
+    body = [
+        _answer(result, reference),
+        *_open_loop(result, cells),
+        [],
+        *_numbers(result, reference),
+    ]
     if result.histogram and len(body) + len(result.histogram) + 2 <= rows:
         body += [[], *_histogram(result.histogram, cells)]
     for words in result.notes:
@@ -115,6 +132,27 @@ def _answer(result: ProbeResult, reference: Reference) -> Line:
             (f" of baseline {figures.rate(reference.tokens_per_s)}", "dim"),
         ]
     return out
+
+
+def _open_loop(result: ProbeResult, cells: int) -> list[Line]:
+    """Whether a server keeps up with the rate that was asked for, and at which latency."""
+    found = result.open_loop
+    if found is None:
+        return []
+    mark: dict[bool | None, Line] = {
+        True: [("● ", "ok"), ("It keeps up", "bright")],
+        False: [("▲ ", "warn"), ("It cannot keep up", "warnb")],
+        None: [("· ", "faint"), ("Whether it keeps up is not known", "text")],
+    }
+    achieved, offered = (
+        figures.fixed(found.achieved_per_s, 2),
+        figures.fixed(found.offered_per_s, 2),
+    )
+    rates = f": {achieved} answers of {offered} requests a second"
+    out: list[Line] = [[*mark[found.keeps_up], (rates, "text")]]
+    out += [[("  ", ""), (text, "dim")] for text in wrap(found.pace, cells - 2) if found.pace]
+    latency = numbers.milliseconds(found.e2e_p50_s), numbers.milliseconds(found.e2e_p95_s)
+    return [*out, _pair("latency p50 p95", *latency[0], ("  ", ""), *latency[1])]
 
 
 def _numbers(result: ProbeResult, reference: Reference) -> list[Line]:
@@ -147,9 +185,16 @@ def _numbers(result: ProbeResult, reference: Reference) -> list[Line]:
             (figures.rate(result.tokens_per_s_per_request), "strong"),
             (" tok/s", "dim"),
         ),
+        _pair("energy", *_known(result, "energy_per_token_j", _energy(result))),
         _pair("requests", *served),
         _pair("cached tokens", (figures.fixed(result.cached_tokens), "text")),
     ]
+
+
+def _energy(result: ProbeResult) -> Line:
+    if result.energy_per_token_j is None:
+        return [UNKNOWN]
+    return [(f"{result.energy_per_token_j:.3g}", "strong"), (" J/token", "dim")]
 
 
 def _known(result: ProbeResult, name: str, line: Line) -> Line:

@@ -55,7 +55,8 @@ def test_an_arm_against_its_baseline():
     assert standing.cost.accept_length == pytest.approx(2.5)
     assert standing.pairing is not None
     assert standing.pairing.speedup == pytest.approx(2.1 / 1.6)
-    assert abs(standing.cost.residual) < 0.02
+    assert standing.cost.decode_speedup == pytest.approx(2.5 / 1.875)
+    assert standing.pairing.first_token_share == pytest.approx(0.1 / 2.1)
     assert standing.suspects == ()
 
 

@@ -47,11 +47,9 @@ def test_nonsense_is_refused(accuracy, steps):
 
 
 def test_a_measured_cost():
-    cost = StepCost(base_s=0.02, step_s=0.03, accept_length=2.4, measured_speedup=1.52)
+    cost = StepCost(base_s=0.02, step_s=0.03, accept_length=2.4)
     assert cost.break_even == pytest.approx(1.5)
-    assert cost.predicted_speedup == pytest.approx(1.6)
-    assert cost.residual == pytest.approx(-0.05)
-    assert "zero by construction" in cost.prediction_source
+    assert cost.decode_speedup == pytest.approx(1.6)
 
 
 def suspects(**changes):

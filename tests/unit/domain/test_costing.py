@@ -32,10 +32,11 @@ def test_what_a_step_costs_and_brings():
     assert row.suspects == ()
 
 
-def test_from_the_same_windows_the_residual_is_what_the_decode_times_leave_out():
+def test_the_same_windows_predict_nothing_and_have_no_residual():
     found = only(cost_rows(run(chain(3)), "eagle3-3")).predictions
     assert [one.source for one in found] == [SAME_WINDOWS]
-    assert found[0].residual == pytest.approx(-0.02)
+    assert found[0].speedup == pytest.approx(2.5 / 1.5)
+    assert found[0].residual is None
 
 
 def test_predictions_say_where_they_come_from():

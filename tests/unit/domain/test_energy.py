@@ -25,7 +25,8 @@ COUNTING = [sample(t, (1000 + 200.0 * t, 999.0), (5e6 + 50.0 * t, 999.0)) for t 
 
 def test_counters_are_read_at_the_ends_of_the_window():
     found = measure_energy(COUNTING, (0,), 2.5, 8.5)
-    assert (found.joules, found.source) == (pytest.approx(1200.0), COUNTED)
+    assert found.joules == pytest.approx(1200.0)
+    assert found.source == COUNTED
     assert measure_energy(COUNTING, (0, 1), 2.5, 8.5).joules == pytest.approx(1500.0)
     assert measure_energy(list(reversed(COUNTING)), (1,), 2.0, 10.0).joules == pytest.approx(400.0)
 

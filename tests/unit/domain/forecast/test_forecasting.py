@@ -221,3 +221,10 @@ def test_what_begins_is_told():
         "replaying",
         "looking",
     ]
+
+
+def test_few_answers_are_warned_of_and_many_are_not():
+    one = forecast(Question(like_text(1, 60), reading())).notes
+    assert any(words.startswith("1 answer is too few to speak for others") for words in one)
+    many = forecast(Question(like_text(20, 30), reading())).notes
+    assert not any("too few" in words for words in many)
