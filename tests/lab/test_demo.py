@@ -56,7 +56,7 @@ def test_the_printed_story_is_told_to_its_end_and_leaves_nothing(
     assert "252 of 32,000 positions" in told
     assert "specctl: error: GPU memory ran out" in told
     assert re.search(r"^Gone: 10 of 10 processes", told, re.MULTILINE)
-    reason = r"^lab-(\S+): a step costs ([\d.]+) plain ones .*brings ([\d.]+) tokens, so it (does not )?pay"
+    reason = r"^lab-(\S+): a step costs ([\d.]+) .*brings ([\d.]+) tokens, so it (does not )?pay"
     reasons = re.findall(reason, told, re.MULTILINE)
     assert [name for name, *_ in reasons] == ["eagle3-foreign", "ngram", "eagle3-trained"]
     assert [bool(no) for *_, no in reasons] == [True, True, False]
