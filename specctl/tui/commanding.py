@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from specctl.tui.actions import BY_ID, Target, refusal
 from specctl.tui.commands import Known
+from specctl.tui.render.fleet_order import labels_of
 from specctl.tui.render.standing import server_standing, worst
 from specctl.tui.screen import PanelScreen
-from specctl.tui.screens.fleet import FleetScreen
 from specctl.tui.screens.prompts import CommandLine, HelpDialog
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from specctl.tui.application import SpecctlApp
     from specctl.tui.commands import Parsed
+    from specctl.tui.screens.fleet import FleetScreen
 
 HISTORY = 100
 
@@ -62,7 +63,8 @@ class Commanding:
         notes |= {
             c.name: "  ".join(filter(None, (c.algorithm or "no draft", c.note))) for c in profiles
         }
-        return Known(scene.hosts, tuple(servers), tuple(c.name for c in profiles), notes)
+        labels = ("none", *(label for label in labels_of(scene) if label))
+        return Known(scene.hosts, tuple(servers), tuple(c.name for c in profiles), notes, labels)
 
     def run(self, parsed: Parsed) -> None:
         """Do what was typed, to what was named."""
@@ -97,9 +99,13 @@ class Commanding:
             "theme.choose": lambda: app.set_theme(values["THEME"]),
             "live.span": lambda: app.do_live_span(values.get("SPAN")),
             "host.toggle_readonly": lambda: app.do_host_toggle_readonly(values["SWITCH"]),
-            "filter.open": lambda: self._filter(values.get("TERMS", "")),
+            "filter.open": lambda: self._fleet().set_filter(values.get("TERMS", "")),
+            "order.choose": lambda: self._order(values),
+            "fleet.group": lambda: self._fleet().do_fleet_group(values.get("LABEL")),
+            "mouse.toggle": lambda: app.switches.do_mouse_toggle(values.get("SWITCH", "")),
+            "bell.toggle": lambda: app.switches.do_bell_toggle(values.get("SWITCH", "")),
             "host.open": lambda: app.open_host(host),
-            "log.open": lambda: app.open_log(host),
+            "log.open": lambda: app.open_log(host, target.server.name if target.server else None),
             "source.open": lambda: app.work.open_source(host),
             "profiles.open": lambda: app.work.open_profiles(target.host),
             "drift.show": lambda: app.work.do_drift_show(target),
@@ -110,8 +116,12 @@ class Commanding:
         }
         return own.get(name, lambda: app.act(name))
 
-    def _filter(self, terms: str) -> None:
+    def _order(self, values: Mapping[str, str]) -> None:
+        if "ORDER" in values:
+            self._fleet().set_order(values["ORDER"], values.get("WAY", ""))
+        else:
+            self._app.act("order.choose")
+
+    def _fleet(self) -> FleetScreen:
         self._app.do_fleet_open()
-        screen = self._app.screen_stack[0]
-        if isinstance(screen, FleetScreen):
-            screen.set_filter(terms)
+        return cast("FleetScreen", self._app.screen_stack[0])

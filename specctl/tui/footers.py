@@ -5,12 +5,17 @@ from __future__ import annotations
 FOOTERS: dict[str, tuple[str, ...]] = {
     "fleet": (
         "row.open", "server.start", "server.stop", "server.adopt", "probe.start", "filter.open",
-        "command.open", "profiles.open", "source.open", "log.open", "order.choose", "live.pause",
+        "command.open", "alerts.open", "profiles.open", "source.open", "log.open", "order.choose",
+        "fleet.group", "live.pause",
     ),
     "host": (
         "server.start", "server.stop", "server.adopt", "probe.start", "drift.show", "log.open",
         "profiles.open", "source.open", "live.pause", "panel.zoom", "sibling.next",
         "command.open", "live.span",
+    ),
+    "log": (
+        "live.pause", "filter.open", "match.next", "log.first_cause", "log.wrap", "log.times",
+        "log.previous_run", "screen.save", "copy.selection", "sibling.next", "go.back",
     ),
     "launch": (
         "server.start", "host.open", "log.open", "copy.selection", "command.open", "go.back",
@@ -31,6 +36,10 @@ FOOTERS: dict[str, tuple[str, ...]] = {
     "trial": (
         "trial.stop", "trial.start", "trial.resume", "report.save", "copy.selection", "panel.zoom",
         "trials.open", "trials.read", "command.open", "go.back",
+    ),
+    "alerts": (
+        "row.open", "alert.acknowledge", "filter.open", "host.open", "log.open", "copy.selection",
+        "go.back",
     ),
     "difference": ("row.open", "match.next", "filter.open", "copy.selection", "go.back"),
 }  # fmt: skip

@@ -21,6 +21,7 @@ SCREENS = (
     "trials",
     "trial",
     "replay",
+    "alerts",
 )
 HEAD = """# Keys and commands
 

@@ -13,7 +13,9 @@ READ = SOURCE | PROFILES | {"difference"}
 
 TRIALS, TRIAL = frozenset({"trials"}), frozenset({"trial"})
 EITHER_TRIAL = TRIALS | TRIAL
-PANELS = LIVE | READ | EITHER_TRIAL
+LOG, COMMANDS = frozenset({"log"}), frozenset({"commands"})
+ALERTS = frozenset({"alerts"})
+PANELS = LIVE | READ | EITHER_TRIAL | LOG | COMMANDS | ALERTS
 EVERYWHERE = PANELS | {"welcome"}
 """Also where there is no workspace yet."""
 
@@ -21,7 +23,7 @@ REPLAY = frozenset({"replay"})
 """Every screen, while a recording is shown."""
 
 OTHER = PANELS - HOST
-LISTS = FLEET | READ | TRIALS
+LISTS = FLEET | READ | TRIALS | ALERTS
 SIBLINGS = HOST | SOURCE | PROFILES
 
 

@@ -229,7 +229,8 @@ class PanelScreen(Screen[None]):
     def handler(self, name: str) -> Callable[[], None] | None:
         """What does the action: this screen, the app, or its work."""
         method = "do_" + name.replace(".", "_")
-        owners = (self, self.app, self.specctl.work, self.specctl.work.tending)
+        work = self.specctl.work
+        owners = (self, self.app, work, work.tending)
         return next((getattr(owner, method) for owner in owners if hasattr(owner, method)), None)
 
     def action_panel(self, number: str) -> None:

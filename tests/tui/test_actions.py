@@ -17,30 +17,36 @@ from specctl.tui.key_table import page
 from specctl.tui.render.help import blocks
 from specctl.tui.render.lines import plain
 from specctl.tui.screen import BY_TEXTUAL, PanelScreen, bindings
+from specctl.tui.screens.alerts import AlertsScreen
 from specctl.tui.screens.difference import DifferenceScreen
 from specctl.tui.screens.fleet import FleetScreen
 from specctl.tui.screens.host import HostScreen
 from specctl.tui.screens.launch import LaunchScreen
+from specctl.tui.screens.log import LogScreen
 from specctl.tui.screens.profiles import ProfilesScreen
 from specctl.tui.screens.source import SourceScreen
 from specctl.tui.screens.trial import TrialScreen
 from specctl.tui.screens.trials import TrialsScreen
 from specctl.tui.screens.welcome import WelcomeScreen
+from specctl.tui.switches import Switches
 from specctl.tui.tending import Tending
 from specctl.tui.work import Work
 from tests.tui import parts
 
 SCREENS = {
+    "alerts": AlertsScreen,
     "difference": DifferenceScreen,
     "fleet": FleetScreen,
     "host": HostScreen,
     "launch": LaunchScreen,
+    "log": LogScreen,
     "profiles": ProfilesScreen,
     "source": SourceScreen,
     "trial": TrialScreen,
     "trials": TrialsScreen,
     "welcome": WelcomeScreen,
 }
+OWNERS = (SpecctlApp, Work, Tending)
 VERBS = {name for section in CLI.values() for name in section}
 
 CHANGING = {
@@ -97,9 +103,7 @@ def test_every_action_of_a_screen_is_bound_and_done_by_somebody(where: str) -> N
             continue
         assert not action.keys or action.id in bound, action.id
         method = "do_" + action.id.replace(".", "_")
-        assert any(hasattr(owner, method) for owner in (screen, SpecctlApp, Work, Tending)), (
-            action.id
-        )
+        assert any(hasattr(owner, method) for owner in (screen, *OWNERS)), action.id
 
 
 def test_no_key_means_two_things_on_one_screen() -> None:
@@ -151,7 +155,7 @@ def test_footers_name_actions_of_their_screen() -> None:
 def test_every_command_has_an_action_that_somebody_does() -> None:
     for command in COMMANDS:
         method = "do_" + command.action.replace(".", "_")
-        owners = (PanelScreen, *SCREENS.values(), SpecctlApp, Work, Tending)
+        owners = (PanelScreen, *SCREENS.values(), *OWNERS)
         assert any(hasattr(owner, method) for owner in owners), command.name
 
 

@@ -89,7 +89,7 @@ async def test_left_and_right_choose_among_servers() -> None:
 
 
 async def test_the_log_scrolls_back_and_follows_again() -> None:
-    async with running(story.pro6k_01(), "enter", "L", "g") as (app, pilot, _):
+    async with running(story.pro6k_01(), "enter", "4", "plus", "g") as (app, pilot, _):
         lines = tuple(f"line {i}" for i in range(200))
         app.store.apply(LogRead("pro6k-01", parts.NOW_S, "7c1e", lines))
         await pilot.pause()

@@ -21,12 +21,14 @@ from specctl.tui.screens.drift import DriftDialog
 from specctl.tui.screens.fleet import FleetScreen
 from specctl.tui.screens.host import HostScreen
 from specctl.tui.screens.launch import LaunchScreen
+from specctl.tui.screens.log import LogScreen
 from specctl.tui.screens.plan import PlanDialog
 from specctl.tui.screens.probe import ProbeDialog
 from specctl.tui.screens.profiles import ProfilesScreen
 from specctl.tui.screens.prompts import HelpDialog, ProfilesDialog
 from specctl.tui.screens.reading import ReadingDialog
 from specctl.tui.screens.run import RunDialog
+from specctl.tui.screens.screening import ScreeningDialog
 from specctl.tui.screens.source import SourceScreen
 from specctl.tui.screens.trial import TrialScreen
 from specctl.tui.screens.trial_plan import TrialPlanDialog
@@ -45,6 +47,7 @@ SETTLED = "SETTLED"
 WAYS: dict[type, tuple[str, ...]] = {
     FleetScreen: (),
     HostScreen: ("enter",),
+    LogScreen: ("L",),
     ProfilesDialog: ("s",),
     PlanDialog: ("s", "enter"),
     ProbeDialog: ("p",),
@@ -58,6 +61,7 @@ WAYS: dict[type, tuple[str, ...]] = {
     TrialPlanDialog: (*TO_TRIAL, SETTLED),
     TrialScreen: (*TO_TRIAL, SETTLED, "right", "enter"),
     TrialsScreen: ("T", SETTLED),
+    ScreeningDialog: ("T", SETTLED, "slash", *"candidates", "enter", "enter", SETTLED),
     RunDialog: ("T", SETTLED, "t", "slash", *"probe", "enter", "enter", SETTLED),
 }
 ABOUT_NO_HOST = {HelpDialog, WelcomeScreen}

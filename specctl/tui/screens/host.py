@@ -43,10 +43,9 @@ class HostScreen(PanelScreen):
     AUTO_FOCUS = "#throughput"
     BINDINGS = bindings("host")
 
-    def __init__(self, host: str, *, server: str | None = None, zoomed: str | None = None) -> None:
+    def __init__(self, host: str, *, server: str | None = None) -> None:
         super().__init__()
         self.host = host
-        self.zoomed = zoomed
         self.slot = "server"
         """Which panel the shared slot of a short screen shows."""
 
@@ -138,10 +137,6 @@ class HostScreen(PanelScreen):
         self.place()
         super().show_panel(panel)
         self.repaint()
-
-    def do_log_open(self) -> None:
-        """The log on the whole screen."""
-        self.zoom(self.log_panel)
 
     def do_cursor_left(self) -> None:
         """The server before."""
