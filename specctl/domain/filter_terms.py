@@ -196,3 +196,32 @@ def _wanted(field: Field) -> str:
     if field.choices:
         return " ".join(field.choices)
     return f"a number{_in(field.unit)}" if field.unit is not None else "a word, * for any"
+
+
+def completed(text: str, fields: Mapping[str, Field]) -> str:
+    """The text with its last word completed to a field, as far as only one way leads on.
+
+    After `=` the words that a field can have are completed likewise.
+    """
+    before, last = text[: len(text) - len(_last(text))], _last(text)
+    inverse, word = ("!", last[1:]) if last.startswith("!") else ("", last)
+    name, operator, typed = word.partition("=")
+    if operator:
+        field, _ = find_field(name.rstrip("!").lower(), fields)
+        ways = [w for w in (field.choices if field else ()) if w.startswith(typed.lower())]
+        return before + inverse + name + operator + (_common(ways) if ways else typed)
+    ways = [one.name for one in fields.values() if one.name.startswith(word.lower())]
+    return before + inverse + (_common(ways) if word and ways else word)
+
+
+def _last(text: str) -> str:
+    return text.rpartition(" ")[2]
+
+
+def _common(words: list[str]) -> str:
+    """The longest beginning of all."""
+    first, last = min(words), max(words)
+    size = next(
+        (n for n, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first)
+    )
+    return first[:size]

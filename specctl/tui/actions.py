@@ -179,7 +179,7 @@ ACTIONS: tuple[Action, ...] = (
     act("alert.acknowledge", "space", "seen", "listed, no longer counted", ALERTS),
     tool("order.choose", "o", "order", "another order", FLEET | TRIALS),
     tool("fleet.group", "b", "group", "group by another label", FLEET),
-    tool("mouse.toggle", "m", "mouse", "off: the terminal selects"),
+    tool("mouse.toggle", "m", "mouse", "mouse on, off"),
     tool("command.open", "colon", "command", "command line", shown=":"),
     tool("palette.open", "ctrl+p", "palette", "palette"),
     tool("help.open", "question_mark f1", "help", "this help", EVERYWHERE, shown="?"),
@@ -197,7 +197,7 @@ ACTIONS: tuple[Action, ...] = (
     named("host.forward", "open its port", ":forward", needs_running, verb="forward"),
     named("server.flush", "empty caches", ":flush", needs_running, verb="server"),
     named("server.abort", "end requests", ":abort", needs_running, verb="server"),
-    named("bell.toggle", "ring for new alerts", ":bell on|off"),
+    named("bell.toggle", "bell on, off", ":bell on|off"),
     named("theme.choose", "change colours", ":theme NAME"),
 )
 

@@ -41,7 +41,7 @@ def run_tui(*, workspace: str | None, read_only: bool, is_locked: bool = False) 
         folder=paths.short(Path.cwd()),
         open_folder=lambda folder, create: _open(folder, create=create, settings=settings),
     )
-    status = app.run()
+    status = app.run(mouse=settings.has_mouse)
     return status or app.return_code or 0
 
 

@@ -8,23 +8,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual import on
-from textual.app import App, SystemCommand
+from textual.app import SystemCommand
 
 from specctl.domain.errors import SpecctlError
 from specctl.domain.history import Span
 from specctl.domain.state import State, Store
-from specctl.tui.actions import ACTIONS, Kind, Target, refusal
+from specctl.tui.actions import ACTIONS, Kind, refusal
+from specctl.tui.alarm import Alarm
 from specctl.tui.bridge import Pace, StateChanged, listen
 from specctl.tui.commanding import Commanding
+from specctl.tui.going import Going
 from specctl.tui.guarding import explained, toggle
 from specctl.tui.panel import Painted, Palette
 from specctl.tui.render.chrome import marked
 from specctl.tui.scene import Recent, Scene, no_details
 from specctl.tui.screen import Dialog, PanelScreen, in_sight
 from specctl.tui.screens.fleet import FleetScreen
-from specctl.tui.screens.host import HostScreen
 from specctl.tui.screens.welcome import WelcomeScreen
 from specctl.tui.settings import Settings
+from specctl.tui.switches import Switches
 from specctl.tui.themes import NAMES, own_defaults, theme
 from specctl.tui.work import Work
 
@@ -52,7 +54,7 @@ class Start:
     """Called after the first paint: what it imports must not delay that."""
 
 
-class SpecctlApp(App[int]):
+class SpecctlApp(Going):
     """Shows the store; asks the services to act."""
 
     CSS_PATH = Path(__file__).with_name("specctl.tcss")
@@ -80,6 +82,8 @@ class SpecctlApp(App[int]):
         self.read_only = self.settings.read_only
         self.work = Work(self)
         self.commanding = Commanding(self)
+        self.alarm = Alarm(self, rings=self.settings.rings)
+        self.switches = Switches(self, has_mouse=self.settings.has_mouse)
         self._start = start
         self._clock = clock
         self._folder = folder
@@ -87,7 +91,6 @@ class SpecctlApp(App[int]):
         self._offset_s = offset_s
         self._pace = Pace(time.monotonic)
         self._palette: Palette | None = None
-        self._last_host: str | None = None
         self._quit_asked_s = float("-inf")
         self._unsubscribe: Callable[[], None] = lambda: None
         self.scene = self._scene(self.store.state)
@@ -190,6 +193,7 @@ class SpecctlApp(App[int]):
             history=self.recent.history,
             details=self.services.details if self.services else no_details,
             read_only=self.read_only,
+            acknowledged=self.alarm.acknowledged,
         )
 
     @on(StateChanged)
@@ -209,6 +213,7 @@ class SpecctlApp(App[int]):
             self.scene = self._scene(self.store.state)
         else:
             self.scene = replace(self.scene, clock_s=self._clock())
+        self.alarm.hear()
         stack = self.screen_stack
         if stack and isinstance(stack[-1], PanelScreen | Dialog):
             self.work.guide.follow(self.work.moment)
@@ -237,71 +242,6 @@ class SpecctlApp(App[int]):
         self.repaint()
 
     # ---------------------------------------------------------------- ways
-
-    @property
-    def front(self) -> Screen[object] | None:
-        """The screen in front; none any more when work ends after the app did."""
-        stack = self.screen_stack
-        return stack[-1] if stack else None
-
-    def target(self) -> Target:
-        """What actions act on, on the screen in front that has such a thing."""
-        for screen in reversed(self.screen_stack):
-            if isinstance(screen, PanelScreen):
-                return screen.target()
-        return Target(read_only=self.read_only)
-
-    def host_order(self) -> list[str]:
-        """Hosts as they stand in the table of the fleet."""
-        fleet = self.screen_stack[0]
-        return fleet.hosts.names() if isinstance(fleet, FleetScreen) else list(self.scene.hosts)
-
-    def open_host(self, name: str, server: str | None = None) -> None:
-        """Show a host, and of several servers the one named; on its screen already, turn it."""
-        self._last_host = name
-        if isinstance(self.screen, HostScreen):
-            self.screen.show(name, server)
-        else:
-            self.push_screen(HostScreen(name, server=server))
-
-    def go_back(self) -> None:
-        """The screen before."""
-        if isinstance(self.screen, HostScreen):
-            self._last_host = self.screen.host
-        self.pop_screen()
-
-    def do_fleet_open(self) -> None:
-        """Back to the fleet."""
-        while len(self.screen_stack) > 1:
-            self.go_back()
-
-    def do_host_open(self) -> None:
-        """The host that is acted on."""
-        name = self.target().host
-        if name is not None:
-            self.open_host(name)
-
-    def do_log_open(self) -> None:
-        """The log of the host that is acted on."""
-        name = self.target().host
-        if name is not None:
-            self.open_log(name)
-
-    def open_log(self, host: str) -> None:
-        """The log of a host on the whole screen."""
-        self._last_host = host
-        if isinstance(self.screen, HostScreen):
-            self.screen.show(host)
-            self.screen.do_log_open()
-        else:
-            self.push_screen(HostScreen(host, zoomed="log"))
-
-    def do_go_last(self) -> None:
-        """The screen that was looked at before this one."""
-        if len(self.screen_stack) > 1:
-            self.go_back()
-        elif self._last_host is not None:
-            self.open_host(self._last_host)
 
     def do_go_back_or_quit(self) -> None:
         """Back; at the fleet quit."""

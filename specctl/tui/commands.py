@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from specctl.domain.errors import UsageError
 from specctl.tui.actions import ACTIONS
+from specctl.tui.render.fleet_order import ORDERS
 from specctl.tui.themes import NAMES
 
 if TYPE_CHECKING:
@@ -50,7 +51,11 @@ _ARGUMENTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "profiles.open": (("[HOST]",), ("check",)),
     "drift.show": (("[SERVER]",), ()),
     "filter.open": (("[TERMS]",), ()),
-    "order.choose": ((), ("sort",)),
+    "alerts.open": ((), ("alarms",)),
+    "order.choose": (("[ORDER]", "[WAY]"), ("sort",)),
+    "fleet.group": (("[LABEL]",), ()),
+    "mouse.toggle": (("[SWITCH]",), ()),
+    "bell.toggle": (("[SWITCH]",), ()),
     "help.open": ((), ("keys",)),
     "host.toggle_readonly": (("SWITCH",), ("ro",)),
     "host.trust": (("[HOST]",), ()),
@@ -64,7 +69,8 @@ _NAMES = {
     "facts.read": "read", "live.span": "span", "live.pause": "pause", "fleet.open": "fleet",
     "host.open": "host", "log.open": "log", "filter.open": "filter", "order.choose": "order",
     "source.open": "source", "profiles.open": "profiles", "drift.show": "drift",
-    "trials.open": "trials",
+    "trials.open": "trials", "alerts.open": "alerts", "fleet.group": "group",
+    "mouse.toggle": "mouse", "bell.toggle": "bell",
     "help.open": "help", "host.toggle_readonly": "readonly", "theme.choose": "theme",
     "app.quit": "quit", "server.flush": "flush", "server.abort": "abort",
 }  # fmt: skip
@@ -89,6 +95,9 @@ class Known:
     notes: Mapping[str, str] | None = None
     """What is known of a name, shown beside it."""
 
+    labels: tuple[str, ...] = ()
+    """By which hosts can stand in groups."""
+
     def of(self, kind: str) -> tuple[str, ...]:
         """The names of one kind of argument."""
         return {
@@ -97,6 +106,9 @@ class Known:
             "PROFILE": self.profiles,
             "THEME": NAMES,
             "SWITCH": ("on", "off"),
+            "ORDER": ORDERS,
+            "WAY": ("rising", "falling"),
+            "LABEL": self.labels,
             "SPAN": ("1", "5", "30"),
         }.get(kind.strip("[]"), ())
 

@@ -177,6 +177,9 @@ class Panel(Painted, can_focus=True):
     class Opened(Message):
         """The row under the cursor was opened with a double click."""
 
+    class Headed(Message):
+        """The head of a column was clicked."""
+
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
         self.rule = False
@@ -218,6 +221,11 @@ class Panel(Painted, can_focus=True):
         """The row `row` inside the frame was clicked."""
         del row
 
+    def pick_head(self, row: int, cell: int, cells: int) -> bool:
+        """The cell of a row, of so many, was clicked; true when a head of a column took it."""
+        del row, cell, cells
+        return False
+
     def on_focus(self) -> None:
         """The frame and the number show it."""
         self.repaint()
@@ -240,10 +248,14 @@ class Panel(Painted, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         """A click selects, a double click opens."""
-        self.pick(event.y - 1)
+        edge = 1 if self.rule else 2
+        if self.pick_head(event.y - 1, event.x - edge, self.size.width - 2 * edge):
+            self.post_message(self.Headed())
+        else:
+            self.pick(event.y - 1)
+            if event.chain == 2:  # noqa: PLR2004
+                self.post_message(self.Opened())
         self.repaint()
-        if event.chain == 2:  # noqa: PLR2004
-            self.post_message(self.Opened())
 
 
 class Scrolled(Panel):

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from specctl.domain.events import (
-    AlertsChanged,
     LogRead,
     PlanProgressed,
     ProbeProgressed,
@@ -20,8 +19,9 @@ from specctl.domain.state import Link, State
 from specctl.tui.services import ServerDetails
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
+    from specctl.domain.alerts.alert import Alert
     from specctl.domain.events import Event
     from specctl.domain.server import Server
     from specctl.services.replaying import Standing
@@ -33,16 +33,6 @@ REACHED = re.compile(
 LOG_LINES = 5000
 LINE_CHARACTERS = 2000
 """A log line keeps no more; the file on the host has the rest."""
-
-
-@dataclass(frozen=True, slots=True)
-class Alert:
-    """An open alert of a host."""
-
-    rule: str
-    since_s: float
-    words: str
-    is_error: bool
 
 
 @dataclass(slots=True)
@@ -83,13 +73,12 @@ class Progress:
 
 
 class Recent:
-    """What events said that the state does not keep: logs, open alerts, progress, series."""
+    """What events said that the state does not keep: logs, progress, series."""
 
     def __init__(self) -> None:
         self.history = History()
         self.logs: dict[tuple[str, str], deque[str]] = {}
         self.log_counts: dict[tuple[str, str], int] = {}
-        self.alerts: dict[str, dict[str, Alert]] = {}
         self.progress: dict[str, Progress] = {}
         self.probes: dict[tuple[str, str], ProbeProgressed] = {}
         self.trials: dict[str, TrialProgressed] = {}
@@ -100,8 +89,6 @@ class Recent:
         match event:
             case LogRead():
                 self._log(event)
-            case AlertsChanged():
-                self._alert(event)
             case PlanProgressed():
                 self.progress.setdefault(event.plan_id, Progress()).record(event)
             case ProbeProgressed():
@@ -117,7 +104,6 @@ class Recent:
         twin.history = self.history
         twin.logs = {key: deque(lines, maxlen=LOG_LINES) for key, lines in self.logs.items()}
         twin.log_counts = dict(self.log_counts)
-        twin.alerts = {host: dict(alerts) for host, alerts in self.alerts.items()}
         twin.progress, twin.probes, twin.trials = self.progress, self.probes, self.trials
         return twin
 
@@ -126,14 +112,6 @@ class Recent:
         lines = self.logs.setdefault(key, deque(maxlen=LOG_LINES))
         lines.extend(line[:LINE_CHARACTERS] for line in event.lines)
         self.log_counts[key] = self.log_counts.get(key, 0) + len(event.lines)
-
-    def _alert(self, event: AlertsChanged) -> None:
-        alerts = self.alerts.setdefault(event.host, {})
-        if not event.is_open:
-            alerts.pop(event.rule, None)
-            return
-        is_error = event.rule.startswith(("crash", "lost", "link"))
-        alerts[event.rule] = Alert(event.rule, event.time_s, event.words, is_error)
 
 
 def no_details(host: str, server: Server) -> ServerDetails:
@@ -167,6 +145,9 @@ class Scene:
     """The whole session is."""
 
     paused_at_s: float | None = None
+    acknowledged: frozenset[tuple[str, str, str, float]] = frozenset()
+    """Alerts that somebody has seen: host, rule, server, and when each was raised."""
+
     replay: Standing | None = None
     """Where the replay is that all of it comes from; None when it happens now."""
 
@@ -174,9 +155,18 @@ class Scene:
         """The lines read of a server's log."""
         return self.recent.logs.get((host, server), ())
 
-    def alerts(self, host: str) -> Mapping[str, Alert]:
+    def alerts(self, host: str) -> Sequence[Alert]:
         """The open alerts of a host."""
-        return self.recent.alerts.get(host, {})
+        return self.state.host(host).open_alerts
+
+    def counted_alerts(self, host: str) -> list[Alert]:
+        """Those that nobody has acknowledged."""
+        alerts = self.alerts(host)
+        if not self.acknowledged:
+            return list(alerts)
+        return [
+            a for a in alerts if (host, a.rule, a.server, a.raised_at_s) not in self.acknowledged
+        ]
 
     def is_stale(self, host: str) -> bool:
         """What is shown of the host is old."""

@@ -17,6 +17,7 @@ LOCKED = "specctl web --allow-changes opens screens that may."
 """What to do where the guard cannot be lifted from the screen."""
 
 THEME, GLYPHS, GUIDE = "SPECCTL_THEME", "SPECCTL_GLYPHS", "SPECCTL_GUIDE"
+BELL, MOUSE = "SPECCTL_BELL", "SPECCTL_MOUSE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,12 @@ class Settings:
     guide: str = ""
     """The story whose next key a line names, e.g. `lab`; empty for none."""
 
+    rings: bool = False
+    """The terminal's bell rings when an alert is raised."""
+
+    has_mouse: bool = True
+    """The screen hears the mouse; otherwise the terminal selects with it."""
+
 
 def read_settings(
     environ: Mapping[str, str], *, read_only: bool = False, is_locked: bool = False
@@ -45,7 +52,22 @@ def read_settings(
     if environ.get("NO_COLOR"):
         name = "mono"
     is_ascii = environ.get(GLYPHS) == "ascii" or environ.get("TERM") in {"linux", "vt100", "dumb"}
-    return Settings(name, is_ascii, read_only, is_locked, _guide(environ))
+    return Settings(
+        name,
+        is_ascii,
+        read_only,
+        is_locked,
+        _guide(environ),
+        rings=_switch(environ, BELL, default=False),
+        has_mouse=_switch(environ, MOUSE, default=True),
+    )
+
+
+def _switch(environ: Mapping[str, str], name: str, *, default: bool) -> bool:
+    text = environ.get(name, "")
+    if text not in {"", "on", "off"}:
+        raise UsageError(f"{name}={text} is neither on nor off", hint=f"{name}=on  or  {name}=off")
+    return text == "on" if text else default
 
 
 def _guide(environ: Mapping[str, str]) -> str:

@@ -46,7 +46,7 @@ SCREENS = {
     "trials": TrialsScreen,
     "welcome": WelcomeScreen,
 }
-OWNERS = (SpecctlApp, Work, Tending)
+OWNERS = (SpecctlApp, Work, Tending, Switches)
 VERBS = {name for section in CLI.values() for name in section}
 
 CHANGING = {

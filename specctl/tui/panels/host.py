@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from specctl.tui.panel import Panel, Scrolled
+from specctl.tui.render.alerts import OF_GPUS, OF_SERVER, OF_THROUGHPUT, alert_note, noted
 from specctl.tui.render.gpus import draw_gpus
 from specctl.tui.render.log import draw_log
 from specctl.tui.render.processes import draw_processes, holders
@@ -33,7 +34,8 @@ class GpusPanel(Scrolled):
 
     def draw(self, scene: Scene, cells: int, rows: int) -> Drawing:
         """The table from where it was scrolled to."""
-        return draw_gpus(scene, self.host, cells, rows, top=self.top)
+        drawing = draw_gpus(scene, self.host, cells, rows, top=self.top)
+        return noted(drawing, alert_note(scene, self.host, OF_GPUS), cells)
 
 
 class ServerPart(Panel):
@@ -62,7 +64,9 @@ class ThroughputPanel(ServerPart):
 
     def draw(self, scene: Scene, cells: int, rows: int) -> Drawing:
         """Numbers and plots."""
-        return draw_throughput(scene, self.host, self.server, cells, rows)
+        drawing = draw_throughput(scene, self.host, self.server, cells, rows)
+        words = alert_note(scene, self.host, OF_THROUGHPUT, self.server_name)
+        return noted(drawing, words, cells)
 
 
 class ServerPanel(ServerPart):
@@ -77,7 +81,9 @@ class ServerPanel(ServerPart):
         """The long form, or what a short screen has room for."""
         if self.rule:
             return draw_short_server(scene, self.host, self.server, cells, rows)
-        return draw_server(scene, self.host, self.server, cells, rows)
+        drawing = draw_server(scene, self.host, self.server, cells, rows)
+        words = alert_note(scene, self.host, OF_SERVER, self.server_name)
+        return noted(drawing, words, cells)
 
 
 class LogPanel(ServerPart):

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from textual.message import Message
 
+from specctl.domain.filter_fields import chooses, filter_of
+from specctl.domain.filter_terms import Filter
 from specctl.tui.panel import Panel
-from specctl.tui.render.fleet import arranged, draw_fleet, matches
+from specctl.tui.render.fleet import Table, draw_fleet, subject_of
+from specctl.tui.render.fleet_columns import column_at, host_row, name_of
+from specctl.tui.render.fleet_order import HOST, Order, grouped, next_group, ranked
 from specctl.tui.render.preview import draw_preview, draw_strip
 
 if TYPE_CHECKING:
+    from specctl.tui.render.fleet_columns import HostRow
     from specctl.tui.render.lines import Drawing
     from specctl.tui.scene import Scene
+
+RESTS_S = 10.0
+"""Rows change their places no sooner after the cursor moved, or after they last did."""
 
 
 class HostsPanel(Panel):
@@ -29,28 +38,108 @@ class HostsPanel(Panel):
         self._was_moved = False
         """The user put the cursor somewhere; until then it is on the first host."""
 
-        self.order = "name"
-        self.terms = ""
+        self.order = Order()
+        self._filter = Filter()
+        self._terms = ""
         self._owners: list[str | None] = []
+        self._seen: Scene | None = None
+        self._names: list[str] = []
+        self._rows: dict[str, HostRow] = {}
+        self._ranks: dict[str, int] = {}
+        self._ranked_for: tuple[object, ...] = ()
+        self._rested_s = float("-inf")
+
+    # ---------------------------------------------------------------- which hosts
+
+    @property
+    def terms(self) -> str:
+        """The filter as it was typed."""
+        return self._terms
+
+    @terms.setter
+    def terms(self, terms: str) -> None:
+        self._terms, self._filter, self._seen = terms, filter_of(terms), None
+
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong with the filter."""
+        return [str(problem) for problem in self._filter.problems]
+
+    def row(self, name: str) -> HostRow:
+        """What the row of a host shows in this frame."""
+        self._gather()
+        if name not in self._rows:
+            self._rows[name] = host_row(self.scene, name)
+        return self._rows[name]
+
+    def _gather(self) -> None:
+        """Rows are made once a frame."""
+        if self._seen is not self.scene:
+            self._seen, self._rows, self._names = self.scene, {}, []
+            self._names = self._arranged()
 
     def names(self) -> list[str]:
         """The hosts that pass the filter, as they stand in the table."""
-        scene = self.scene
-        found = [name for name in scene.hosts if matches(scene, name, self.terms)]
-        return [name for _, group in arranged(scene, found, self.order) for name in group]
+        self._gather()
+        return self._names
+
+    def _arranged(self) -> list[str]:
+        scene, found = self.scene, self._filter
+        names = list(scene.hosts)
+        if found.terms:
+            with_evens = "even" in found.fields
+            names = [
+                name
+                for name in names
+                if chooses(found, subject_of(scene, name, with_evens=with_evens))
+            ]
+        groups = grouped(scene, self._ordered(names), self.order)
+        return [name for _, members in groups for name in members]
+
+    def _ordered(self, names: list[str]) -> list[str]:
+        """In order; what was measured since moves nothing under the cursor."""
+        key = (self.order, self._terms, self.scene.hosts)
+        rests = self.scene.now_s - self._rested_s
+        if self.order.by == HOST or key != self._ranked_for or not 0 <= rests < RESTS_S:
+            order = ranked((self.row(name) for name in self.scene.hosts), self.order)
+            self._ranks = {name: rank for rank, name in enumerate(order)}
+            self._ranked_for, self._rested_s = key, self.scene.now_s
+        return sorted(names, key=lambda name: self._ranks.get(name, len(self._ranks)))
+
+    def rank_now(self) -> None:
+        """Order by what is known now."""
+        self._seen, self._ranked_for = None, ()
+
+    # ---------------------------------------------------------------- order
+
+    def order_by(self, name: str, *, turned: bool | None = None) -> None:
+        """Order by a column; the same again, or `turned`, turns it round."""
+        if turned is None:
+            self.order = self.order.chosen(name)
+        else:
+            self.order = replace(self.order, by=name, is_turned=turned)
+        self.rank_now()
+
+    def group_by(self, label: str | None) -> None:
+        """Groups by a label, by the next one where none is named, or no groups."""
+        if label is None:
+            self.order = next_group(self.scene, self.order)
+        else:
+            self.order = replace(self.order, group="" if label == "none" else label)
+        self.rank_now()
+
+    # ---------------------------------------------------------------- drawing
 
     def lines_needed(self) -> int:
         """Rows of the whole table with its head."""
-        groups = arranged(self.scene, self.names(), self.order)
+        groups = grouped(self.scene, self.names(), self.order)
         heads = len(groups) if len(groups) > 1 or (groups and groups[0][0]) else 0
         return 1 + heads + max(2, sum(len(group) for _, group in groups))
 
     def draw(self, scene: Scene, cells: int, rows: int) -> Drawing:
         """The table; a cursor whose host is gone moves to the first."""
-        names = self.settle()
-        drawing, self._owners = draw_fleet(
-            scene, names, cells, rows, selected=self.selected, order=self.order, terms=self.terms
-        )
+        table = Table(self.settle(), self.selected, self.order, self._terms, self.problems)
+        drawing, self._owners = draw_fleet(scene, table, cells, rows, self.row)
         return drawing
 
     def settle(self) -> list[str]:
@@ -72,8 +161,16 @@ class HostsPanel(Panel):
         if 0 <= row < len(self._owners) and self._owners[row] is not None:
             self._select(self._owners[row])
 
+    def pick_head(self, row: int, cell: int, cells: int) -> bool:
+        """Order by the column whose head was clicked."""
+        column = column_at(cell, cells) if row == 0 else None
+        if column is not None:
+            self.order_by(name_of(column))
+        return row == 0
+
     def _select(self, name: str | None) -> None:
         self._was_moved = True
+        self._rested_s = max(self._rested_s, self.scene.now_s)
         if name != self.selected:
             self.selected = name
             self.post_message(self.Selected())

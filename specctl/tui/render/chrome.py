@@ -84,7 +84,7 @@ def marked(scene: Scene, host: str | None, text: str) -> str:
 
 
 def _alert_counts(scene: Scene) -> Line:
-    alerts = [alert for host in scene.hosts for alert in scene.alerts(host).values()]
+    alerts = [alert for host in scene.hosts for alert in scene.counted_alerts(host)]
     errors = sum(alert.is_error for alert in alerts)
     out: Line = []
     if len(alerts) > errors:

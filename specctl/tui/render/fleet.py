@@ -2,315 +2,99 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from specctl.domain import figures
-from specctl.domain.server import ServerState
+from specctl.domain.filter_fields import Subject
 from specctl.domain.state import Link
-from specctl.tui.render import numbers
-from specctl.tui.render.glyphs import ORDER
-from specctl.tui.render.lines import UNKNOWN, Drawing, Line, middle, picked, row
-from specctl.tui.render.plots import spark
-from specctl.tui.render.standing import (
-    Standing,
-    gpu_words,
-    host_standing,
-    memory_share,
-    worst,
-)
+from specctl.tui.render.fleet_columns import columns, host_row, name_of
+from specctl.tui.render.fleet_order import GROUP, WORST, Order, grouped
+from specctl.tui.render.lines import Drawing, Line, picked, row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from specctl.domain.sample import GpuSample, ServerSample
-    from specctl.domain.server import Server
-    from specctl.domain.state import HostState
+    from specctl.tui.render.fleet_columns import Column, HostRow
     from specctl.tui.scene import Scene
 
-IDLE_PERCENT = 5
-UTIL_CELLS = 8
-SHORTEST_REST = 3
 
-
-@dataclass(frozen=True, slots=True)
-class HostRow:
-    """What a row of the table is drawn from."""
-
-    name: str
-    host: HostState
-    standing: Standing
-    server: Server | None
-    sample: ServerSample | None
-    even: float | None
-    warnings: int
-    errors: int
-    age_s: float | None
-
-    @property
-    def is_stale(self) -> bool:
-        """Its values are old."""
-        return self.standing.state == "stale" and self.host.sample is not None
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One column: how wide, and how early it goes when there is no room."""
-
-    head: str
-    cells: int
-    wide_cells: int
-    align: str
-    goes: int
-    """0 stays; the highest number goes first."""
-
-    draw: Callable[[HostRow, int], Line]
-
-
-def _host(r: HostRow, cells: int) -> Line:
-    glyph, token = r.standing.glyph
-    return [(glyph + " ", token), (middle(r.name, cells - 2), "title")]
-
-
-def _gpus(r: HostRow, cells: int) -> Line:
-    words = gpu_words(r.host.sample)
-    return [(middle(words, cells), "dim")] if words else [UNKNOWN]
-
-
-def mini(gpus: Sequence[GpuSample], *, stale: bool = False) -> Line:
-    """One cell a GPU, its height the utilisation; above eight, two GPUs to a cell."""
-    if not gpus:
-        return [UNKNOWN]
-    size = 1 if len(gpus) <= UTIL_CELLS else -(-len(gpus) // UTIL_CELLS)
-    groups = [gpus[i : i + size] for i in range(0, len(gpus), size)]
-    return [_mini_cell(group, stale=stale) for group in groups]
-
-
-def _mini_cell(group: Sequence[GpuSample], *, stale: bool) -> tuple[str, str]:
-    if any(gpu.lost for gpu in group):
-        return ("✗", "bad")
-    levels = [v for gpu in group if (v := figures.known(gpu.utilization_percent)) is not None]
-    if not levels:
-        return UNKNOWN
-    highest = max(levels)
-    busy = "stale" if stale else "data"
-    return (spark(highest, 0, 100), "track" if highest < IDLE_PERCENT else busy)
-
-
-def _util(r: HostRow, cells: int) -> Line:
-    sample = r.host.sample
-    if sample is None:
-        return [UNKNOWN]
-    if not sample.gpus and (cpu := figures.known(sample.host.cpu_percent)) is not None:
-        return [(f"CPU {cpu:.0f}%"[:cells], "stale" if r.is_stale else "dim")]
-    return mini(sample.gpus, stale=r.is_stale)
-
-
-def _mem(r: HostRow, cells: int) -> Line:
-    del cells
-    used = memory_share(r.host.sample.gpus) if r.host.sample else None
-    return _value(r, figures.percent(used))
-
-
-def _value(r: HostRow, text: str, tone: str = "text") -> Line:
-    if text == UNKNOWN[0]:
-        return [UNKNOWN]
-    return [(text, "stale" if r.is_stale else tone)]
-
-
-def _server(r: HostRow, cells: int) -> Line:
-    out: Line = [(r.standing.word, r.standing.token)]
-    if r.host.simulated:
-        return [*out, (" ", ""), ("SIMULATED", "badge")]
-    room = cells - len(r.standing.word) - 1
-    return (
-        [*out, (" " + _short(r.standing.rest, room), "dim")]
-        if r.standing.rest and room > SHORTEST_REST
-        else out
-    )
-
-
-def _short(text: str, cells: int) -> str:
-    """The first words that fit; a cause is told in full elsewhere."""
-    if len(text) <= cells:
-        return text
-    cut = text[:cells].rsplit(" ", 1)[0]
-    return cut if len(cut) > cells // 2 else text[: cells - 1] + "…"
-
-
-def _profile(r: HostRow, cells: int) -> Line:
-    name = r.server.profile if r.server else None
-    return [(middle(name, cells), "dim")] if name else [UNKNOWN]
-
-
-def _rate(r: HostRow, cells: int) -> Line:
-    del cells
-    if r.sample is not None and r.sample.is_idle:
-        return [("▁", "track")]
-    return _value(r, figures.rate(r.sample.tokens_per_s if r.sample else None), "strong")
-
-
-def _accept(r: HostRow, cells: int) -> Line:
-    del cells
-    running = r.server is not None and r.server.state in {ServerState.READY, ServerState.BUSY}
-    if running and r.server is not None and r.server.algorithm is None:
-        return [("off", "dim")]
-    if r.sample is None or r.sample.is_idle:
-        return [UNKNOWN]
-    line = numbers.accept(r.sample.accept_length, r.even)
-    return [(text, "stale") for text, _ in line] if r.is_stale and line[0] != UNKNOWN else line
-
-
-def _alerts(r: HostRow, cells: int) -> Line:
-    del cells
-    if r.errors:
-        return [(f"✗{r.errors}", "bad")]
-    return [(f"▲{r.warnings}", "warn")] if r.warnings else []
-
-
-def _age(r: HostRow, cells: int) -> Line:
-    del cells
-    if r.age_s is None:
-        return [UNKNOWN]
-    return [(figures.age(r.age_s), "warn" if r.is_stale else "faint")]
-
-
-def _power(r: HostRow, cells: int) -> Line:
-    del cells
-    gpus = r.host.sample.gpus if r.host.sample else ()
-    if not gpus or any(gpu.power_w is None for gpu in gpus if not gpu.lost):
-        return [UNKNOWN]
-    text, unit = figures.watts(sum(gpu.power_w or 0 for gpu in gpus))
-    return _value(r, f"{text}{unit}")
-
-
-def _ttft(r: HostRow, cells: int) -> Line:
-    del cells
-    line = numbers.milliseconds(r.sample.ttft_p50_s if r.sample else None)
-    return _value(r, "".join(text for text, _ in line))
-
-
-def _queue(r: HostRow, cells: int) -> Line:
-    del cells
-    return _value(r, figures.fixed(r.sample.queued_requests if r.sample else None))
-
-
-def _model(r: HostRow, cells: int) -> Line:
-    model = r.server.model if r.server else None
-    return [(middle(model, cells), "dim")] if model else [UNKNOWN]
-
-
-def _labels(r: HostRow, cells: int) -> Line:
-    words = " ".join(f"{k}={v}" for k, v in sorted(r.host.labels.items()) if k != "group")
-    return [(middle(words, cells), "faint")]
-
-
-COLUMNS = (
-    Column("  HOST", 11, 20, "<", 0, _host),
-    Column("GPUS", 14, 18, "<", 1, _gpus),
-    Column("UTIL", 8, 8, "<", 0, _util),
-    Column("MEM", 4, 4, ">", 3, _mem),
-    Column("POWER", 6, 6, ">", 5, _power),
-    Column("SERVER", 21, 24, "<", 0, _server),
-    Column("PROFILE", 18, 28, "<", 2, _profile),
-    Column("MODEL", 24, 24, "<", 8, _model),
-    Column("TOK/S", 6, 6, ">", 0, _rate),
-    Column("ACCEPT EVEN", 11, 11, "<", 0, _accept),
-    Column("TTFT", 7, 7, ">", 6, _ttft),
-    Column("QUEUE", 5, 5, ">", 7, _queue),
-    Column("LABELS", 16, 16, "<", 9, _labels),
-    Column("!", 2, 2, "<", 0, _alerts),
-    Column("AGE", 3, 3, ">", 4, _age),
-)
-WIDE_CELLS = 150
-
-
-def columns(cells: int) -> list[tuple[Column, int]]:
-    """The columns that fit, each with its width."""
-    wide = cells >= WIDE_CELLS
-    chosen = [(c, c.wide_cells if wide else c.cells) for c in COLUMNS]
-    while sum(size for _, size in chosen) + 2 * (len(chosen) - 1) > cells:
-        latest = max(chosen, key=lambda item: item[0].goes)
-        if latest[0].goes == 0:
-            break
-        chosen.remove(latest)
-    return chosen
-
-
-def host_row(scene: Scene, name: str) -> HostRow:
-    """Everything the row of `name` shows."""
+def subject_of(scene: Scene, name: str, *, with_evens: bool) -> Subject:
+    """A host as filters ask of it."""
     host = scene.state.host(name)
-    server = worst(host)
-    alerts = scene.alerts(name).values()
-    sample = host.server_samples.get(server.name) if server else None
-    even = scene.details(name, server).reference.even if server else None
-    errors = sum(alert.is_error for alert in alerts)
-    return HostRow(
-        name, host, host_standing(scene, name), server, sample, even,
-        len(alerts) - errors, errors, scene.age_s(name),
-    )  # fmt: skip
+    evens: dict[str, float] = {}
+    for server in (host.servers or ()) if with_evens else ():
+        even = scene.details(name, server).reference.even
+        if even is not None:
+            evens[server.name] = even
+    return Subject(name, host, scene.now_s, evens)
 
 
-def arranged(scene: Scene, names: Sequence[str], order: str) -> list[tuple[str, list[str]]]:
-    """Hosts by group, by name; or worst first, without groups."""
-    if order == "worst":
-        by_state = sorted(names, key=lambda n: (ORDER.index(host_standing(scene, n).state), n))
-        return [("", by_state)] if by_state else []
-    groups: dict[str, list[str]] = {}
-    for name in sorted(names):
-        groups.setdefault(scene.state.host(name).labels.get("group", ""), []).append(name)
-    return sorted(groups.items())
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What is drawn: the hosts in their order, and how that came about."""
 
-
-def matches(scene: Scene, name: str, terms: str) -> bool:
-    """Every word of a filter is found in the row, or is not where it begins with `!`."""
-    r = host_row(scene, name)
-    server = r.server
-    labels = [f"{k}={v}" for k, v in r.host.labels.items()]
-    texts = [name, r.standing.word, r.standing.rest, gpu_words(r.host.sample), *labels]
-    if server is not None:
-        texts += [
-            server.profile or "",
-            server.model or "",
-            server.algorithm or "",
-            server.owner or "",
-        ]
-    text = " ".join(texts).lower()
-    return all((t[1:] not in text) if t[:1] == "!" else t in text for t in terms.lower().split())
+    names: Sequence[str]
+    selected: str | None = None
+    order: Order = field(default_factory=Order)
+    terms: str = ""
+    problems: Sequence[str] = ()
+    """What is wrong with the filter."""
 
 
 def draw_fleet(
-    scene: Scene, names: Sequence[str], cells: int, rows: int, *,
-    selected: str | None, order: str = "name", terms: str = "",
-) -> tuple[Drawing, list[str | None]]:  # fmt: skip
+    scene: Scene,
+    table: Table,
+    cells: int,
+    rows: int,
+    row_of: Callable[[str], HostRow] | None = None,
+) -> tuple[Drawing, list[str | None]]:
     """The table, and which host each of its lines is about."""
+    row_of = row_of or (lambda name: host_row(scene, name))
     chosen = columns(cells)
-    head: Line = row(*[([(c.head, "faint")], size, c.align) for c, size in chosen])
-    body: list[Line] = []
+    groups = grouped(scene, table.names, table.order)
     owners: list[str | None] = []
-    groups = arranged(scene, names, order)
+    heads: dict[int, Line] = {}
     for group, members in groups:
         if group or len(groups) > 1:
-            body.append(
-                [("▾ ", "faint"), (group or "no group", "dim"), (f" {len(members)}", "faint")]
-            )
+            heads[len(owners)] = _group_head(group, len(members), table.order)
             owners.append(None)
-        for name in members:
-            r = host_row(scene, name)
-            line = row(*[(c.draw(r, size), size, c.align) for c, size in chosen])
-            body.append(picked(line, cells) if name == selected else line)
-            owners.append(name)
-    top = _top(owners, selected, max(1, rows - 1))
-    shown = body[top : top + max(1, rows - 1)]
-    owners = [None, *owners[top : top + len(shown)]]
-    cursor = owners.index(selected) if selected in owners and selected is not None else None
-    summary = _summary(scene, names, order, terms)
+        owners += members
+    top = _top(owners, table.selected, max(1, rows - 1))
+    body: list[Line] = []
+    for at in range(top, min(len(owners), top + max(1, rows - 1))):
+        name = owners[at]
+        if name is None:
+            body.append(heads[at])
+            continue
+        r = row_of(name)
+        line = row(*[(c.draw(r, size), size, c.align) for c, size in chosen])
+        body.append(picked(line, cells) if name == table.selected else line)
+    shown: list[str | None] = [None, *owners[top : top + len(body)]]
+    cursor = shown.index(table.selected) if table.selected in shown and table.selected else None
     note: Line = []
-    if len(body) > len(shown):
-        note = [(f"{top + 1}-{top + len(shown)} of {len(body)}", "dim")]
-    if not names:
-        shown = _nothing(scene, terms)
-    return Drawing("Hosts", [head, *shown], summary, note, cursor), owners
+    if len(owners) > len(body):
+        note = [(f"{top + 1}-{top + len(body)} of {len(owners)}", "dim")]
+    head: Line = row(*[(_head(c, size, table.order), size, c.align) for c, size in chosen])
+    shown_body = body if table.names else _nothing(scene, table.terms)
+    return Drawing("Hosts", [head, *shown_body], _summary(scene, table), note, cursor), shown
+
+
+def _group_head(group: str, count: int, order: Order) -> Line:
+    word = group or f"no {order.group}"
+    before = f"{order.group} " if group and order.group != GROUP else ""
+    return [("▾ ", "faint"), (before, "faint"), (word, "dim"), (f" {count}", "faint")]
+
+
+def _head(column: Column, size: int, order: Order) -> Line:
+    """The name of a column; the one ordered by is marked, where there is a cell for that."""
+    if name_of(column) != order.by:
+        return [(column.head, "faint")]
+    arrow = "▼" if order.falls else "▲"
+    if len(column.head) + 1 > size:
+        return [(column.head, "key")]
+    if column.align == ">":
+        return [(arrow, "key"), (column.head, "dim")]
+    return [(column.head, "dim"), (arrow, "key")]
 
 
 def _top(owners: Sequence[str | None], selected: str | None, rows: int) -> int:
@@ -321,12 +105,23 @@ def _top(owners: Sequence[str | None], selected: str | None, rows: int) -> int:
     return min(max(0, at - rows // 2), len(owners) - rows)
 
 
-def _summary(scene: Scene, names: Sequence[str], order: str, terms: str) -> Line:
-    how = " worst first" if order == "worst" else " by name"
-    if any(scene.state.host(name).labels.get("group") for name in names) and order != "worst":
-        how = " by group, by name"
-    out: Line = [(str(len(names)), "text"), (how, "dim")]
-    return [("/" + terms, "key"), ("  ", ""), *out] if terms else out
+def order_words(scene: Scene, table: Table) -> str:
+    """`by group, by name`, `worst first`, `by tok/s, highest first`."""
+    order = table.order
+    if order.by == WORST:
+        return "best first" if order.is_turned else "worst first"
+    named = {"host": "name", "server": "state", "alerts": "alerts"}.get(order.by, order.by)
+    way = ", turned" if order.is_turned else ""
+    has_labels = any(scene.state.host(name).labels.get(order.group) for name in table.names)
+    return (f"by {order.group}, " if order.has_groups and has_labels else "") + f"by {named}{way}"
+
+
+def _summary(scene: Scene, table: Table) -> Line:
+    out: Line = [(str(len(table.names)), "text"), (" " + order_words(scene, table), "dim")]
+    if not table.terms:
+        return out
+    mark: Line = [("✗ ", "bad")] if table.problems else []
+    return [*mark, ("/" + table.terms, "key"), ("  ", ""), *out]
 
 
 def _nothing(scene: Scene, terms: str) -> list[Line]:

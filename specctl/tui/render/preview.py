@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING
 from specctl.domain import figures
 from specctl.tui.render.gpus import gpu_brief, host_lines
 from specctl.tui.render.headline import headline
-from specctl.tui.render.lines import Drawing, Line, beside, few
+from specctl.tui.render.lines import Drawing, Line, beside, few, wrap
 from specctl.tui.render.plots import GUTTER, time_axis
 from specctl.tui.render.standing import gpu_words, worst
 from specctl.tui.render.throughput import accept_plot, counts, rate_plot, reading
 
 if TYPE_CHECKING:
+    from specctl.domain.alerts.alert import Alert
     from specctl.domain.server import Server
     from specctl.tui.scene import Scene
 
 RIGHT_CELLS, GAP_CELLS = 46, 4
 SHORTEST_PREVIEW = 6
+ALERT_CELLS = 8
 
 
 def draw_preview(scene: Scene, host: str | None, cells: int, rows: int) -> Drawing:
@@ -87,8 +89,14 @@ def _right(scene: Scene, host: str, cells: int) -> list[Line]:
     out: list[Line] = []
     if sample is not None and sample.gpus:
         out += [*gpu_brief(sample.gpus[:16], cells, stale=scene.is_stale(host)), []]
-    for alert in scene.alerts(host).values():
-        mark = ("✗ ", "bad") if alert.is_error else ("▲ ", "warn")
-        since = figures.clock(alert.since_s, scene.offset_s)[:5]
-        out.append([mark, (since + " ", "dim"), (alert.words, "text")])
-    return out
+    alerts = sorted(scene.alerts(host), key=lambda alert: not alert.is_error)
+    return [*out, *(line for alert in alerts for line in _alert(scene, alert, cells))]
+
+
+def _alert(scene: Scene, alert: Alert, cells: int) -> list[Line]:
+    """Since when, and the words under each other."""
+    glyph, token = ("✗ ", "bad") if alert.is_error else ("▲ ", "warn")
+    since = figures.clock(alert.raised_at_s, scene.offset_s)[:5]
+    first, *rest = wrap(alert.words, cells - ALERT_CELLS) or [""]
+    lines: list[Line] = [[(glyph, token), (since + " ", "dim"), (first, "text")]]
+    return [*lines, *([(" " * ALERT_CELLS, ""), (text, "text")] for text in rest[:1])]

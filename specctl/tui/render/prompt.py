@@ -59,11 +59,6 @@ def command_bar(editor: Editor, ghost: str, cells: int) -> Line:
     return spread(left, [*right, (" ", "")], cells)
 
 
-def filter_bar(editor: Editor, count: int, cells: int) -> Line:
-    """The filter's prompt."""
-    return ask_bar("/", editor, f"{count} match", "keeps it", cells)
-
-
 def ask_bar(label: str, editor: Editor, words: str, enter: str, cells: int) -> Line:
     """A line being typed, over the footer: what it is for, how far it has come, the ways out."""
     right: Line = [(words, "dim"), ("  ", "")] if words else []

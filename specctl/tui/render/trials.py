@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 MILLI = 0.001
 WIDE_CELLS = 100
 KIND_CELLS = 10
+OPEN_KINDS = (RunKind.TRIAL, RunKind.SCREENING)
 OUTCOME_CELLS, HOST_CELLS, WHEN_CELLS, ID_CELLS = 24, 22, 4, 8
 
 
@@ -83,7 +84,7 @@ def outcome_line(entry: RunBrief, *, is_running: bool) -> Line:
         return word_line(entry.outcome)
     if not entry.outcome:
         return [("‖ ", "warn"), ("elsewhere, or cut off", "text")]
-    mark: Span = ("‖ ", "warn") if entry.kind is RunKind.TRIAL else ("· ", "faint")
+    mark: Span = ("‖ ", "warn") if entry.kind in OPEN_KINDS else ("· ", "faint")
     return [mark, (entry.outcome, "text")]
 
 

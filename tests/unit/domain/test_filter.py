@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from specctl.domain.alerts.alert import Alert
 from specctl.domain.filter_fields import FIELDS, Subject, chooses, filter_of, values_of
-from specctl.domain.filter_terms import OPERATORS, TEXT, find_field, names_of
+from specctl.domain.filter_terms import OPERATORS, TEXT, completed, find_field, names_of
 from specctl.domain.server import ServerState
 from specctl.domain.state import HostState, Link
 from tests.tui import parts
@@ -198,3 +198,15 @@ def test_a_slip_of_one_letter_names_the_field(name: str):
         slip = name[:2] + name[3:]
         found = filter_of(f"{slip}=1").problems
         assert not found or found[0].nearest or find_field(slip, FIELDS)[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("", ""), ("gpu.u", "gpu.util"), ("host=a !ale", "host=a !alert"), ("al", "al"), ("zz", "zz"),
+        ("server.s", "server.state"), ("state=re", "state=re"), ("state=rea", "state=ready"),
+        ("state!=cra", "state!=crashed"), ("alert=thr", "alert=throttle"), ("gpu.", "gpu."),
+    ],
+)  # fmt: skip
+def test_tab_completes_as_far_as_one_way_leads_on(text: str, after: str):
+    assert completed(text, FIELDS) == after

@@ -7,7 +7,12 @@ import pytest
 
 from specctl.domain.events import HostDescribed, LinkChanged, ServersSeen
 from specctl.domain.server import ServerState
-from specctl.tui.render.fleet import COLUMNS, arranged, columns, draw_fleet, host_row, matches
+from specctl.tui.editor import Editor
+from specctl.domain.filter_fields import chooses, filter_of
+from specctl.tui.render.fleet import Table, draw_fleet, order_words, subject_of
+from specctl.tui.render.fleet_columns import BY_NAME, COLUMNS, column_at, columns, host_row, name_of
+from specctl.tui.render.fleet_order import ORDERS, Order, grouped, labels_of, next_group, ranked
+from specctl.tui.render.fleet_prompt import LETTERS, filter_bar, order_bar
 from specctl.tui.render.glyphs import ORDER, STATES
 from specctl.tui.render.headline import headline
 from specctl.tui.render.lines import Drawing, plain, width
@@ -20,8 +25,12 @@ FLEET = scene_of(story.fleet())
 ALWAYS = {"  HOST", "UTIL", "SERVER", "TOK/S", "ACCEPT EVEN", "!"}
 
 
-def table(cells: int = 116, rows: int = 30, **values: str) -> Drawing:
-    return draw_fleet(FLEET, FLEET.hosts, cells, rows, selected="pro6k-01", **values)[0]
+def table(cells: int = 116, rows: int = 30) -> Drawing:
+    return draw_fleet(FLEET, Table(FLEET.hosts, "pro6k-01"), cells, rows)[0]
+
+
+def rank(by: str, *, is_turned: bool = False) -> list[str]:
+    return ranked((host_row(FLEET, name) for name in FLEET.hosts), Order(by, is_turned))
 
 
 def row_of(name: str) -> str:
@@ -73,16 +82,111 @@ def test_columns_go_in_their_order() -> None:
 
 
 def test_hosts_stand_by_group_then_by_name() -> None:
-    groups = arranged(FLEET, FLEET.hosts, "name")
+    groups = grouped(FLEET, rank("host"), Order())
 
     assert [name for name, _ in groups] == ["nvlink", "pcie", "small"]
     assert groups[1][1] == ["l40s-07", "l40s-08", "pro6k-01", "pro6k-02", "pro6k-03"]
 
 
 def test_worst_first_puts_trouble_on_top() -> None:
-    [(_, names)] = arranged(FLEET, FLEET.hosts, "worst")
+    [(_, names)] = grouped(FLEET, rank("worst"), Order("worst"))
 
     assert names[:2] == ["h200-b1", "l40s-08"]
+    assert rank("worst", is_turned=True)[-2:] == ["l40s-08", "h200-b1"]
+
+
+@pytest.mark.parametrize(
+    ("by", "first", "last"),
+    [
+        ("tok/s", ["h100-a1", "h100-a2"], ["a100-old", "h200-b1", "h200-b2", "pro6k-03"]),
+        ("accept", ["h100-a2", "h100-a1", "l40s-08"], ["pro6k-02", "pro6k-03"]),
+        ("util", ["h100-a2"], []),
+        ("alerts", ["h200-b1", "h200-b2", "l40s-08", "pro6k-01"], []),
+        ("host", ["a100-old", "gb10-lab"], ["pro6k-03"]),
+        ("age", ["l40s-08"], []),
+        ("server", ["h200-b1", "l40s-08"], []),
+    ],
+)
+def test_any_column_orders_and_what_is_not_known_is_last(
+    by: str, first: list[str], last: list[str]
+) -> None:
+    names = rank(by)
+
+    assert names[: len(first)] == first
+    assert names[len(names) - len(last) :] == last
+    assert sorted(names) == sorted(FLEET.hosts)
+
+
+@pytest.mark.parametrize("by", [name for name in ORDERS if name != "worst"])
+def test_turned_round_what_is_known_is_reversed_and_the_rest_stays_last(by: str) -> None:
+    key = BY_NAME[by].key
+    rows = {name: host_row(FLEET, name) for name in FLEET.hosts}
+    there, back = ([key(rows[n]) for n in rank(by, is_turned=turned)] for turned in (False, True))
+    known = [value for value in there if value is not None]
+
+    assert [value for value in back if value is not None] == known[::-1]
+    assert there[len(known) :] == back[len(known) :] == [None] * (len(rows) - len(known))
+
+
+def test_the_same_order_again_turns_it_round_and_another_does_not() -> None:
+    order = Order().chosen("tok/s")
+    assert (order.by, order.falls) == ("tok/s", True)
+    assert not order.chosen("tok/s").falls
+    assert order.chosen("tok/s").chosen("tok/s") == order
+    assert order.chosen("tok/s").chosen("mem").falls
+
+
+def test_hosts_stand_by_any_label_or_by_none() -> None:
+    assert labels_of(FLEET)[0] == "group"
+    order = next_group(FLEET, replace(Order(), group=labels_of(FLEET)[-2]))
+    assert order.group == ""
+    assert grouped(FLEET, FLEET.hosts, order) == [("", list(FLEET.hosts))]
+    assert next_group(FLEET, order).group == "group"
+
+
+@pytest.mark.parametrize("cells", [76, 116, 196])
+def test_the_head_marks_the_order_and_keeps_its_place(cells: int) -> None:
+    plain_head = plain([table(cells).body[0]])
+    for column, _ in columns(cells):
+        shown = Table(FLEET.hosts, order=Order(name_of(column)))
+        drawing = draw_fleet(FLEET, shown, cells, 30)[0]
+        head = plain([drawing.body[0]])
+        assert width(drawing.body[0]) <= cells
+        at = plain_head.index(column.head.strip()[0])
+        assert column_at(at, cells) is not None
+        if len(column.head) < column.cells:
+            assert ("▼" if shown.order.falls else "▲") in head
+
+
+def test_every_cell_of_a_head_belongs_to_one_column() -> None:
+    found = [column_at(cell, 116) for cell in range(116)]
+    assert [c for c, _ in columns(116)] == list(dict.fromkeys(c for c in found if c is not None))
+
+
+def test_the_letters_of_the_orders_are_told_apart() -> None:
+    assert len(LETTERS) == len(COLUMNS) + 1
+    assert set(LETTERS.values()) == set(ORDERS)
+    for cells in (80, 120, 250):
+        line = order_bar(Order("tok/s"), cells)
+        assert width(line) == cells
+        assert "tok/s▼" in plain([line])
+    assert "l labels" in plain([order_bar(Order(), 200)])
+
+
+def test_a_filter_says_how_many_match_or_all_that_is_wrong() -> None:
+    editor = Editor("gpu.utl<5 accept>x", 18)
+    problems = [str(problem) for problem in filter_of(editor.text).problems]
+    assert "12 match" in plain([filter_bar(editor, 12, [], 80)])
+    said = plain([filter_bar(editor, 12, problems, 160)])
+    assert "✗ gpu.utl<5: no field gpu.utl. Nearest: gpu.util; accept>x: accept is a number" in said
+    assert width(filter_bar(editor, 12, problems, 80)) == 80
+
+
+def test_the_order_is_said_in_words() -> None:
+    assert order_words(FLEET, Table(FLEET.hosts)) == "by group, by name"
+    assert order_words(FLEET, Table(FLEET.hosts, order=Order("worst"))) == "worst first"
+    turned = Order("tok/s", is_turned=True, group="")
+    assert order_words(FLEET, Table(FLEET.hosts, order=turned)) == "by tok/s, turned"
 
 
 @pytest.mark.parametrize(
@@ -93,14 +197,21 @@ def test_worst_first_puts_trouble_on_top() -> None:
         ("group=small", {"gb10-lab", "a100-old", "lab-1"}),
         ("CRASHED", {"h200-b1"}),
         ("nothing-like-it", set()),
+        ("gpu.util<5", {"h200-b1", "h200-b2", "pro6k-03"}),
+        ("alert=lost", {"l40s-08"}),
+        ("accept<9 even<1.5", {"gb10-lab"}),
+        ("state=starting", {"pro6k-03"}),
     ],
 )
 def test_filter(terms: str, found: set[str]) -> None:
-    assert {name for name in FLEET.hosts if matches(FLEET, name, terms)} == found
+    wanted = filter_of(terms)
+    subjects = [subject_of(FLEET, name, with_evens=True) for name in FLEET.hosts]
+
+    assert {subject.name for subject in subjects if chooses(wanted, subject)} == found
 
 
 def test_the_selected_host_stays_in_sight_on_a_short_screen() -> None:
-    drawing, owners = draw_fleet(FLEET, FLEET.hosts, 116, 6, selected="lab-1")
+    drawing, owners = draw_fleet(FLEET, Table(FLEET.hosts, "lab-1"), 116, 6)
 
     assert drawing.cursor is not None
     assert owners[drawing.cursor] == "lab-1"
@@ -110,8 +221,8 @@ def test_the_selected_host_stays_in_sight_on_a_short_screen() -> None:
 def test_an_empty_table_says_what_to_do() -> None:
     empty = scene_of([])
 
-    assert "specctl add SSH_ALIAS" in plain(draw_fleet(empty, [], 116, 8, selected=None)[0].body)
-    nothing = draw_fleet(FLEET, [], 116, 8, selected=None, terms="gpu.util<5")[0]
+    assert "specctl add SSH_ALIAS" in plain(draw_fleet(empty, Table([]), 116, 8)[0].body)
+    nothing = draw_fleet(FLEET, Table([], terms="gpu.util<5"), 116, 8)[0]
     assert "Nothing matches gpu.util<5. esc clears the filter." in plain(nothing.body)
 
 
@@ -193,7 +304,7 @@ def test_every_state_has_a_glyph_of_its_own_or_another_word() -> None:
 def test_nothing_known_is_a_dash_and_never_a_zero() -> None:
     scene = scene_of([HostDescribed("new", parts.NOW_S)])
     row = host_row(scene, "new")
-    line = plain(draw_fleet(scene, ["new"], 116, 5, selected=None)[0].body[1:2])
+    line = plain(draw_fleet(scene, Table(["new"]), 116, 5)[0].body[1:2])
 
     assert row.age_s is None
     assert "0" not in line

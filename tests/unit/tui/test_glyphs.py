@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
-from specctl.tui.render.fleet import draw_fleet
+from specctl.tui.render.fleet import Table, draw_fleet
 from specctl.tui.render.glyphs import SPINNER, STATES, ascii_line, ascii_text
 from specctl.tui.render.gpus import draw_gpus
 from specctl.tui.render.lines import Line, plain, width
@@ -18,7 +18,7 @@ FLEET = scene_of(story.fleet())
 
 def drawn() -> list[Line]:
     """Every panel of the story."""
-    out = draw_fleet(FLEET, FLEET.hosts, 116, 30, selected="pro6k-01")[0].body
+    out = draw_fleet(FLEET, Table(FLEET.hosts, "pro6k-01"), 116, 30)[0].body
     for scene in (
         scene_of(story.pro6k_01()),
         scene_of(story.cut_off()),

@@ -1,0 +1,105 @@
+"""Ways between screens: each place is once on the stack, so that esc goes up and not around."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.app import App
+
+from specctl.tui.action import Target
+from specctl.tui.screen import PanelScreen
+from specctl.tui.screens.alerts import AlertsScreen
+from specctl.tui.screens.fleet import FleetScreen
+from specctl.tui.screens.host import HostScreen
+from specctl.tui.screens.log import LogScreen
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+    from specctl.tui.scene import Scene
+
+
+class Going(App[int]):
+    """The part of the app that opens and leaves screens."""
+
+    scene: Scene
+    read_only: bool
+    _last_host: str | None = None
+
+    @property
+    def front(self) -> Screen[object] | None:
+        """The screen in front; none any more when work ends after the app did."""
+        stack = self.screen_stack
+        return stack[-1] if stack else None
+
+    def target(self) -> Target:
+        """What actions act on, on the screen in front that has such a thing."""
+        for screen in reversed(self.screen_stack):
+            if isinstance(screen, PanelScreen):
+                return screen.target()
+        return Target(read_only=self.read_only)
+
+    def host_order(self) -> list[str]:
+        """Hosts as they stand in the table of the fleet."""
+        fleet = self.screen_stack[0]
+        return fleet.hosts.names() if isinstance(fleet, FleetScreen) else list(self.scene.hosts)
+
+    def go_to(self, screen: PanelScreen) -> None:
+        """Show a screen; where one of its kind was on the way here, back to there first."""
+        kinds = [s.where if isinstance(s, PanelScreen) else "" for s in self.screen_stack]
+        if screen.where in kinds[1:]:
+            place = kinds.index(screen.where, 1)
+            while len(self.screen_stack) > place:
+                self.go_back()
+        self.push_screen(screen)
+
+    def open_host(self, name: str, server: str | None = None) -> None:
+        """Show a host, and of several servers the one named; on its screen already, turn it."""
+        self._last_host = name
+        if isinstance(self.screen, HostScreen):
+            self.screen.show(name, server)
+        else:
+            self.go_to(HostScreen(name, server=server))
+
+    def go_back(self) -> None:
+        """The screen before."""
+        if isinstance(self.screen, HostScreen):
+            self._last_host = self.screen.host
+        self.pop_screen()
+
+    def do_fleet_open(self) -> None:
+        """Back to the fleet."""
+        while len(self.screen_stack) > 1:
+            self.go_back()
+
+    def do_host_open(self) -> None:
+        """The host that is acted on."""
+        name = self.target().host
+        if name is not None:
+            self.open_host(name)
+
+    def do_log_open(self) -> None:
+        """The log of the server that is acted on."""
+        target = self.target()
+        if target.host is not None:
+            self.open_log(target.host, target.server.name if target.server else None)
+
+    def open_log(self, host: str, server: str | None = None) -> None:
+        """The log of a server of a host."""
+        self._last_host = host
+        if isinstance(self.screen, LogScreen):
+            self.screen.show(host, server)
+        else:
+            self.go_to(LogScreen(host, server))
+
+    def do_alerts_open(self) -> None:
+        """What is wrong, and what was."""
+        if not isinstance(self.screen, AlertsScreen):
+            self.go_to(AlertsScreen())
+
+    def do_go_last(self) -> None:
+        """The screen that was looked at before this one."""
+        if len(self.screen_stack) > 1:
+            self.go_back()
+        elif self._last_host is not None:
+            self.open_host(self._last_host)
