@@ -144,16 +144,28 @@ def ranges(found: Found | None, text: str) -> list[tuple[int, int]]:
 
 
 def chopped(text: str, first_cells: int, cells: int) -> list[int]:
-    """Where a text is broken so that each piece fits: places of characters, the end included."""
-    first_cells, cells = max(2, first_cells), max(2, cells)
+    """Where a text is broken so that each piece fits: places of characters, the end included.
+
+    A piece ends after a blank where there is one in its last third.
+    """
+    places, start, room = [], 0, max(2, first_cells)
+    while start < len(text):
+        end = _end_of_piece(text, start, room)
+        blank = text.rfind(" ", start + (end - start) * 2 // 3, end)
+        if end < len(text) and blank >= 0:
+            end = blank + 1
+        places.append(end)
+        start, room = end, max(2, cells)
+    return places or [len(text)]
+
+
+def _end_of_piece(text: str, start: int, room: int) -> int:
+    """After the last character that fits from `start` on."""
     if text.isascii():
-        places = list(range(first_cells, len(text), cells))
-        return [*places, len(text)]
-    places, used, room = [], 0, first_cells
-    for at, char in enumerate(text):
-        size = cell_len(char)
-        if used + size > room:
-            places.append(at)
-            used, room = 0, cells
-        used += size
-    return [*places, len(text)]
+        return min(len(text), start + room)
+    used = 0
+    for at in range(start, min(len(text), start + 8 * room)):
+        used += cell_len(text[at])
+        if used > room:
+            return at
+    return min(len(text), start + 8 * room)

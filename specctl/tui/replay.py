@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from dataclasses import replace
@@ -12,6 +13,7 @@ from textual.binding import Binding, BindingType
 from specctl.adapters.clock import SystemClock
 from specctl.adapters.recording import Recording
 from specctl.domain.errors import RefusedError, SpecctlError
+from specctl.services.log_paging import LogPart, save_lines
 from specctl.services.replaying import Player
 from specctl.tui.actions import actions_on
 from specctl.tui.application import SpecctlApp, Start
@@ -22,7 +24,7 @@ from specctl.tui.scene import Recent, Scene
 from specctl.tui.settings import Settings, read_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import AsyncIterator, Callable, Sequence
     from pathlib import Path
 
     from specctl.adapters.clock import Clock
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from specctl.tui.services import ProfileChoice, ServerDetails, Services
 
 USAGE = 2
+LOG_S = 0.25
 STEP_S, MINUTE_S = 1.0, 60.0
 BINDINGS: list[BindingType] = [
     Binding(",".join(action.keys), f"replay('{action.id}')", action.title, id=action.id, show=False)
@@ -42,8 +45,8 @@ BINDINGS: list[BindingType] = [
 class ReplayServices:
     """What screens may ask of a recording: what was seen. Everything else is refused."""
 
-    def __init__(self, player: Player, store: Store) -> None:
-        self._player, self._store = player, store
+    def __init__(self, player: Player, store: Store, recent: Callable[[], Recent]) -> None:
+        self._player, self._store, self._recent = player, store, recent
 
     def hosts(self) -> Sequence[str]:
         """Those that were recorded."""
@@ -64,6 +67,34 @@ class ReplayServices:
 
     async def learn_trials(self) -> None:
         """The ledger is not of the recording's time."""
+
+    async def log_end(self, host: str, server: str | None, back: int) -> LogPart:
+        """What was recorded of a log up to now."""
+        if back or server is None:
+            raise RefusedError("A replay has the logs of the servers it saw.", hint="esc leaves.")
+        lines = tuple(self._recent().logs.get((host, server), ()))
+        return LogPart(f"{host}/{server}", lines, launch="recorded")
+
+    async def follow_log(self, host: str, part: LogPart) -> AsyncIterator[LogPart]:
+        """Lines as they were written; after a jump all of them anew."""
+        key = tuple(part.path.split("/", 1))
+        recent, count = self._recent(), -1
+        while True:
+            now = self._recent()
+            total = now.log_counts.get((key[0], key[1]), 0)
+            lines = tuple(now.logs.get((key[0], key[1]), ()))
+            if now is not recent:
+                recent = now
+                yield replace(part, lines=lines, begins_anew=True)
+            elif 0 <= count < total:
+                yield replace(part, lines=lines[-(total - count) :], begins_anew=False)
+            count = total
+            await asyncio.sleep(LOG_S)
+
+    async def save_log(self, host: str, part: LogPart, file: Path, first_line: str) -> str:
+        """What was recorded of it up to now."""
+        lines = tuple(self._recent().logs.get((host, part.path.partition("/")[2]), ()))
+        return f"{save_lines(lines, file, first_line):,} characters in {file}"
 
     def __getattr__(self, name: str) -> Any:
         """What would reach a host, or a file."""
@@ -110,7 +141,7 @@ class ReplayApp(SpecctlApp):
 
     async def _load(self, store: Store) -> Services:
         assert self.player is not None  # noqa: S101  made before anything is loaded
-        return cast("Services", ReplayServices(self.player, store))
+        return cast("Services", ReplayServices(self.player, store, lambda: self.recent))
 
     def _now(self) -> float:
         return self.player.now() if self.player is not None else self._recording.began_s

@@ -106,6 +106,16 @@ async def test_a_jump_back_forgets_what_was_later(recording):
         await until(pilot, lambda: not app.recent.logs)
 
 
+async def test_its_logs_are_those_that_were_recorded(recording):
+    async with replaying(recording, "enter", **at_end(recording)) as (app, pilot, _):
+        await until(pilot, lambda: bool(app.recent.logs))
+        await press(pilot, "L")
+        await until(pilot, lambda: "accept len" in screen(app))
+        assert "REPLAY" in screen(app)
+        app.player.seek(0)
+        await until(pilot, lambda: "accept len" not in screen(app))
+
+
 def test_every_action_that_changes_something_is_off_and_moving_is_not():
     for action in ACTIONS:
         if action.changes:

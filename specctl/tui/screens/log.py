@@ -203,6 +203,8 @@ class LogScreen(AskingScreen):
         """Long lines on several rows, or cut."""
         view = self.log_panel.view
         self.log_panel.view = replace(view, wraps=not view.wraps, left=0)
+        if view.chosen is not None and view.bottom is not None:
+            self.log_panel.show(view.chosen)
         self.repaint()
 
     def do_log_times(self) -> None:
