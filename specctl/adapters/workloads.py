@@ -19,6 +19,7 @@ from specctl.domain.workload import Sampling, Workload
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+MOST_FILES = 200
 MAX_BYTES = 64 * 1024 * 1024
 PROMPT_KEYS = ("prompt", "messages", "category", "max_tokens", "repeats")
 HEADER_KEYS = ("description", "temperature", "top_p", "top_k", "max_tokens", "repeats", "category")
@@ -39,6 +40,17 @@ def bundled_names() -> tuple[str, ...]:
         if entry.name.endswith(".jsonl")
     )
     return tuple(sorted(name for name in names if name != WARM_UP))
+
+
+def workload_files(root: Path) -> tuple[str, ...]:
+    """JSONL files of a workspace as they would be typed there: two folders deep, none hidden."""
+    found: list[str] = []
+    for pattern in ("*.jsonl", "*/*.jsonl", "*/*/*.jsonl"):
+        parts = (path.relative_to(root) for path in sorted(root.glob(pattern)))
+        found += [str(p) for p in parts if not any(name.startswith(".") for name in p.parts)]
+        if len(found) >= MOST_FILES:
+            break
+    return tuple(found[:MOST_FILES])
 
 
 def read_workload(name_or_file: str, *, root: Path | None = None) -> Workload:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from specctl.domain.runs import RunBrief
     from specctl.tui.trials import TrialRun, TrialSheet
 
+TRIED = (RunKind.TRIAL, RunKind.SCREENING)
+OPEN = ("", "interrupted")
 ORDERS = ("newest first", "by verdict", "by host", "by profile")
 WORDS = ("slower", "not enough evidence", "no material difference", "faster")
 """Verdicts in the order of a list by verdict; what has none goes first, it may need somebody."""
@@ -36,7 +38,7 @@ class TrialDesk:
     @property
     def listed(self) -> list[RunBrief]:
         """What the list is about, in its order."""
-        found = [e for e in self.entries if self.shows_all or e.kind is RunKind.TRIAL]
+        found = [e for e in self.entries if self.shows_all or e.kind in TRIED]
         match self.order:
             case "by verdict":
                 return sorted(found, key=_place)
@@ -69,6 +71,16 @@ class TrialDesk:
         if sheet is None:
             return ""
         return "ended" if sheet.next is None else "open"
+
+    def standing_of(self, entry: RunBrief | None) -> str:
+        """The same of a run of the list; a screening is open until it came to something."""
+        if entry is None or entry.kind is RunKind.TRIAL:
+            return self.standing(entry.id if entry is not None else "")
+        if self.is_under_way(entry.id):
+            return "running"
+        if entry.kind is not RunKind.SCREENING:
+            return ""
+        return "open" if entry.outcome in OPEN else "ended"
 
     @property
     def under_way(self) -> list[TrialRun]:

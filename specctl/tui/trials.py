@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from specctl.domain.trial.narrowing import Narrowed, Pace, find_looks, find_pace
 from specctl.domain.trial.parting import first_parting
@@ -22,53 +22,10 @@ if TYPE_CHECKING:
     from specctl.domain.trial.parting import Parting
     from specctl.domain.trial.running import Next, TrialBlock, TrialPlan
     from specctl.domain.trial.summary import ConcurrencySummary, TrialSummary
+    from specctl.services.screening_plan import ScreeningProposal
     from specctl.services.trial import TrialOutcome
     from specctl.services.trial_plan import Proposal
-
-LAUNCHES = (3, 4, 6, 8, 12, 16)
-MARGINS = (0.01, 0.02, 0.03, 0.05, 0.1)
-PROMPTS = (4, 8, 16, 32, 64, None)
-CONCURRENCIES = (1, 2, 4, 8, 16, 32)
-OPEN_OUTCOMES = ("", "interrupted", "no verdict")
-
-
-@dataclass(frozen=True, slots=True)
-class TrialAsk:
-    """A trial as it is asked for."""
-
-    host: str
-    baseline: str
-    profile: str
-    workload: str
-    launches: int = 8
-    """Of each arm, at most."""
-
-    margin: float = 0.02
-    prompts: int | None = None
-    """The first so many of the workload; None for all of it."""
-
-    concurrency: int = 1
-    baselines: tuple[str, ...] = ()
-    """What `baseline` can be turned to."""
-
-    workloads: tuple[str, ...] = ()
-
-    def turned(self, setting: str, step: int) -> TrialAsk:
-        """With the next or the previous value of one setting, as far as there is one."""
-        values: dict[str, tuple[str | int | float | None, ...]] = {
-            "baseline": self.baselines,
-            "workload": self.workloads,
-            "launches": LAUNCHES,
-            "prompts": PROMPTS,
-            "margin": MARGINS,
-            "concurrency": CONCURRENCIES,
-        }
-        known, now = values[setting], getattr(self, setting)
-        if now not in known:
-            return self
-        at = min(max(0, known.index(now) + step), len(known) - 1)
-        changed: dict[str, Any] = {setting: known[at]}
-        return replace(self, **changed)
+    from specctl.tui.asked import TrialAsk
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,13 +99,13 @@ class TrialServices(Protocol):
     def ask_trial(self, host: str, profile: str) -> TrialAsk:
         """What a trial of `profile` would be asked for as; its own baseline first."""
 
-    async def plan_trial(self, ask: TrialAsk) -> Proposal:
-        """What the trial would do."""
+    async def plan_trial(self, ask: TrialAsk) -> Proposal | ScreeningProposal:
+        """What the trial would do; with several profiles to choose from, the screening first."""
 
     async def plan_resumption(self, trial: str) -> Proposal:
         """How a trial of the ledger would go on."""
 
-    async def run_trial(self, proposal: Proposal) -> TrialOutcome:
+    async def run_trial(self, proposal: Proposal, *, budget_s: float | None = None) -> TrialOutcome:
         """Carry it out, or on; cancelled, it restores what ran and keeps what is measured."""
 
     async def list_trials(self) -> tuple[RunBrief, ...]:
@@ -173,8 +130,10 @@ class TrialServices(Protocol):
 class TrialRun:
     """A trial that was begun in this session."""
 
-    def __init__(self, proposal: Proposal, began_s: float) -> None:
-        self.proposal, self.began_s = proposal, began_s
+    def __init__(
+        self, proposal: Proposal | ScreeningProposal, began_s: float, budget_s: float | None = None
+    ) -> None:
+        self.proposal, self.began_s, self.budget_s = proposal, began_s, budget_s
         self.outcome: TrialOutcome | None = None
         self.failure = ""
         self.is_over = False

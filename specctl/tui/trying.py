@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from specctl.domain.errors import SpecctlError
 from specctl.domain.trial.running import final_word
+from specctl.domain.trial.screening_running import ScreeningPlan
 from specctl.tui.recalling import Recalling
 from specctl.tui.render.confirm import Question
 from specctl.tui.screens.choice import Choice, ChoiceDialog
@@ -17,11 +18,13 @@ from specctl.tui.trials import TrialRun, make_sheet
 
 if TYPE_CHECKING:
     from specctl.domain.events import TrialProgressed
+    from specctl.domain.trial.running import TrialPlan
+    from specctl.services.screening_plan import ScreeningProposal
     from specctl.services.trial_plan import Proposal
     from specctl.tui.actions import Target
     from specctl.tui.application import SpecctlApp
+    from specctl.tui.asked import TrialAsk
     from specctl.tui.services import ProfileChoice, Services
-    from specctl.tui.trials import TrialAsk
 
 BACKGROUND, INTERRUPT, STAY = "go on in the background", "interrupt it", "stay here"
 
@@ -62,7 +65,7 @@ class Trying(Recalling):
             self._app.tell(error.message, error.hint, severity="error")
             return
 
-        async def make(asked: TrialAsk | None) -> Proposal:
+        async def make(asked: TrialAsk | None) -> Proposal | ScreeningProposal:
             return await services.plan_trial(asked or ask)
 
         self._agree(TrialPlanDialog(
@@ -100,40 +103,51 @@ class Trying(Recalling):
         return bool(going)
 
     def _agree(self, dialog: TrialPlanDialog) -> None:
-        def answered(proposal: Proposal | None) -> None:
-            if proposal is not None:
-                self.begin_trial(proposal)
+        def answered(proposal: Proposal | ScreeningProposal | None) -> None:
+            ask = dialog.panel.ask
+            budget_s = ask.budget_s if ask is not None else None
+            if proposal is None:
+                return
+            if isinstance(proposal.plan, ScreeningPlan):
+                self.begin_screening(proposal, budget_s)
+            else:
+                self.begin_trial(proposal, budget_s=budget_s)
 
         self._app.push_screen(dialog, answered)
 
+    def begin_screening(self, proposal: ScreeningProposal, budget_s: float | None) -> None:
+        """Carry a screening out."""
+        raise NotImplementedError
+
     # ---------------------------------------------------------------- carrying out
 
-    def begin_trial(self, proposal: Proposal) -> None:
+    def begin_trial(self, proposal: Proposal, *, budget_s: float | None = None) -> None:
         """Carry it out, and follow it on its own screen; leaving that ends nothing."""
         services = self._services()
         if services is None:
             return
         trial = proposal.plan.id
-        run = self.trials.runs[trial] = TrialRun(proposal, self._app.scene.clock_s)
+        run = self.trials.runs[trial] = TrialRun(proposal, self._app.scene.clock_s, budget_s)
         self.trials.sheets.setdefault(trial, make_sheet(proposal.plan, ()))
-        worker = self._app.run_worker(self._trial(services, run), group=f"run trial {trial}")
+        worker = self._app.run_worker(
+            self._trial(services, proposal, run), group=f"run trial {trial}"
+        )
         run.cancel = worker.cancel
         self.open_trial(trial)
 
-    async def _trial(self, services: Services, run: TrialRun) -> None:
-        trial = run.proposal.plan.id
+    async def _trial(self, services: Services, proposal: Proposal, run: TrialRun) -> None:
+        trial = proposal.plan.id
         try:
-            run.outcome = await services.run_trial(run.proposal)
+            run.outcome = await services.run_trial(proposal, budget_s=run.budget_s)
         except SpecctlError as error:
             run.failure = f"{error.message} {error.hint}".strip()
         finally:
             run.is_over = True
-            self._ended(run)
+            self._ended(proposal.plan, run)
         await self._sheet_of(services, trial)
         await self._list(services)
 
-    def _ended(self, run: TrialRun) -> None:
-        plan = run.proposal.plan
+    def _ended(self, plan: TrialPlan, run: TrialRun) -> None:
         if not self._app.screen_stack:  # the app is leaving
             return
         screen = self._app.front
@@ -169,13 +183,16 @@ class Trying(Recalling):
 
     def ask_to_interrupt(self, trial: str) -> None:
         """Ask first."""
-        sheet = self.trials.sheets.get(trial)
-        if sheet is None or not self.trials.is_under_way(trial):
+        run, sheet = self.trials.runs.get(trial), self.trials.sheets.get(trial)
+        if run is None or run.is_over:
             self._app.tell("Nothing to interrupt", "This session does not carry it out.")
             return
+        measured = (
+            "All launches so far are" if sheet is None else f"{len(sheet.blocks)} launches are"
+        )
 
         async def read() -> Question:
-            words = f"{len(sheet.blocks)} launches are measured and kept; s goes on from there."
+            words = f"{measured} measured and kept; s goes on from there."
             now = "The launch under way is lost. What ran before is started again."
             return Question([[(words, "text")], [(now, "text")]], "Interrupt it")
 
@@ -183,7 +200,9 @@ class Trying(Recalling):
             if confirmed:
                 self.interrupt_trial(trial)
 
-        dialog = ConfirmDialog(f"Interrupt trial {trial}", read, host=sheet.plan.host)
+        what = "trial" if sheet is not None else "screening"
+        host = run.proposal.plan.host
+        dialog = ConfirmDialog(f"Interrupt {what} {trial}", read, host=host)
         self._app.push_screen(dialog, answered)
 
     def leave_trial(self, trial: str) -> None:

@@ -9,28 +9,28 @@ from typing import TYPE_CHECKING
 
 from specctl.adapters.ledger import Ledger
 from specctl.adapters.paths import ledger_file
-from specctl.adapters.workloads import bundled_names, read_workload
-from specctl.domain.errors import InvalidFileError, UsageError
+from specctl.adapters.workloads import bundled_names, read_workload, workload_files
+from specctl.domain.errors import UsageError
 from specctl.domain.report.references import Published, read_published
 from specctl.domain.run_sheet import sheet_of
 from specctl.domain.runs import RunKind, brief
-from specctl.domain.trial.design import Design
 from specctl.domain.trial.summary import summarise
+from specctl.services.arm_profile import arm_profile
 from specctl.services.probing import Settings
 from specctl.services.reporting import save_report, show_report
 from specctl.services.runs import conditions
 from specctl.services.trial import read_trial, resumable, run_trial
-from specctl.services.trial_plan import plan_resumption, plan_trial
+from specctl.services.trial_plan import plan_resumption
 from specctl.services.unasked import unasked_of
+from specctl.tui.asked import TrialAsk
 from specctl.tui.services import Reference
-from specctl.tui.trials import TrialAsk, TrialSheet, make_sheet
-from specctl.tui.wired_reading import WorkspaceReading
+from specctl.tui.trials import TrialSheet, make_sheet
+from specctl.tui.wired_screening import WorkspaceScreenings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from specctl.adapters.clock import Clock
-    from specctl.adapters.secrets import Secrets
     from specctl.adapters.workspace import Workspace
     from specctl.domain.profile import Profile
     from specctl.domain.run_sheet import RunSheet
@@ -45,7 +45,7 @@ MOST_TRIALS = 200
 MOST_LEARNED = 30
 
 
-class WorkspaceTrials(WorkspaceReading):
+class WorkspaceTrials(WorkspaceScreenings):
     """What the trial screens ask for."""
 
     _clock: Clock
@@ -54,9 +54,6 @@ class WorkspaceTrials(WorkspaceReading):
         super().__init__(workspace, store)
         self._learned: dict[tuple[str, str], Reference] = {}
         """By host and profile: what its newest trial says of it."""
-
-    def _known_secrets(self) -> Secrets:
-        raise NotImplementedError
 
     # ---------------------------------------------------------------- asking
 
@@ -75,32 +72,17 @@ class WorkspaceTrials(WorkspaceReading):
                 f"nothing to compare {profile} with", hint="Write a profile without a draft."
             )
         same = [name for name in names if known[name].model == chosen.model]
-        workloads = bundled_names()
+        bundled = bundled_names()
+        speculation = chosen.speculation
         return TrialAsk(
             host,
             own or (same or names)[0],
             profile,
-            WORKLOAD if WORKLOAD in workloads else workloads[0],
+            WORKLOAD if WORKLOAD in bundled else bundled[0],
             baselines=tuple(names),
-            workloads=workloads,
+            workloads=(*bundled, *workload_files(self._workspace.root)),
+            own_keys=tuple(speculation.arguments) if speculation else (),
         )
-
-    async def plan_trial(self, ask: TrialAsk) -> Proposal:
-        """What the trial would do."""
-        connection = await self._connection(ask.host)
-        workload = read_workload(ask.workload, root=self._workspace.root)
-        with closing(Ledger(ledger_file())) as ledger:
-            return await plan_trial(
-                connection,
-                self._arms(ask.host, ask.baseline, ask.profile),
-                [Settings(workload, concurrency=ask.concurrency, most_prompts=ask.prompts)],
-                Design(most_launches=ask.launches, margin=ask.margin),
-                find=lambda name: self._found(name, ask.host),
-                secrets=self._known_secrets(),
-                clock=self._clock,
-                ledger=ledger,
-                workload_source=ask.workload,
-            )
 
     async def plan_resumption(self, trial: str) -> Proposal:
         """How a trial of the ledger would go on."""
@@ -122,16 +104,11 @@ class WorkspaceTrials(WorkspaceReading):
         )
 
     def _arms(self, host: str, baseline: str, profile: str) -> tuple[Profile, Profile]:
-        return self._workspace.profile(baseline, host), self._workspace.profile(profile, host)
+        return arm_profile(self._workspace, baseline, host), arm_profile(
+            self._workspace, profile, host
+        )
 
-    def _found(self, name: str, host: str) -> Profile | None:
-        """The profile that a running server came from, as it is on the host."""
-        try:
-            return self._workspace.profile(name, host)
-        except (UsageError, InvalidFileError):
-            return None
-
-    async def run_trial(self, proposal: Proposal) -> TrialOutcome:
+    async def run_trial(self, proposal: Proposal, *, budget_s: float | None = None) -> TrialOutcome:
         """Carry it out, or on where the ledger has launches of it already."""
         plan = proposal.plan
         connection = await self._connection(plan.host)
@@ -148,6 +125,7 @@ class WorkspaceTrials(WorkspaceReading):
                 clock=self._clock,
                 ledger=ledger,
                 blocks=blocks,
+                budget_s=budget_s,
             )
         await self.learn_trials()
         return outcome

@@ -14,8 +14,8 @@ from specctl.tui.screens.launch import LaunchScreen
 from specctl.tui.screens.plan import PlanDialog
 from specctl.tui.screens.probe import ProbeDialog, ProbeRun
 from specctl.tui.screens.prompts import ProfilesDialog
+from specctl.tui.sifting import Sifting
 from specctl.tui.tending import Tending
-from specctl.tui.trying import Trying
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from specctl.tui.services import ProbePlan
 
 
-class Work(Trying):
+class Work(Sifting):
     """Work under way, and its results, for as long as the app lives."""
 
     def __init__(self, app: SpecctlApp) -> None:

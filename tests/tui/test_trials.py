@@ -19,6 +19,7 @@ from specctl.tui.screens.difference import DifferenceScreen
 from specctl.tui.screens.fleet import FleetScreen
 from specctl.tui.screens.host import HostScreen
 from specctl.tui.screens.run import RunDialog
+from specctl.tui.screens.screening import ScreeningDialog
 from specctl.tui.screens.trial import TrialScreen
 from specctl.tui.screens.trial_plan import TrialPlanDialog
 from specctl.tui.screens.trials import TrialsScreen
@@ -47,7 +48,7 @@ async def test_a_trial_is_asked_against_the_profiles_own_baseline_with_cancel_ch
 async def test_a_turned_setting_makes_the_plan_again_and_the_safe_button_stays() -> None:
     async with running(story.pro6k_01(), *TO_PLAN) as (app, pilot, fake):
         await settled(pilot)
-        await press(pilot, "right", "up", "up", "right")
+        await press(pilot, "right", *["up"] * 4, "right")
         dialog = on(app, TrialPlanDialog)
         assert dialog.panel.proposal is None
         assert not dialog.panel.form.answer.on_action
@@ -55,8 +56,54 @@ async def test_a_turned_setting_makes_the_plan_again_and_the_safe_button_stays()
         assert fake.asked_trials[-1].launches == 12
         await press(pilot, "up", "up", "left")
         assert "the first 64" in text_of(app)
-        await press(pilot, "up", "up", "right")
+        await press(pilot, *["up"] * 4, "right")
         await until(pilot, lambda: fake.asked_trials[-1].baseline == trials.NGRAM)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=str)
+async def test_a_typed_setting_is_checked_and_completed(size: tuple[int, int]) -> None:
+    async with running(story.pro6k_01(), *TO_PLAN, size=size) as (app, pilot, fake):
+        await settled(pilot)
+        dialog = on(app, TrialPlanDialog)
+        await press(pilot, "up", "up", *"soon", "enter")
+        assert "'soon' is no time" in text_of(app)
+        assert "1h30m" in text_of(app)
+        await press(pilot, "ctrl+u", *"1h30m", "enter")
+        assert dialog.panel.ask is not None
+        assert dialog.panel.ask.budget_s == 5400.0
+        await press(pilot, *["up"] * 3, *"1,4", "enter", "up", "up", *"work/rep", "tab", "enter")
+        await until(pilot, lambda: dialog.panel.proposal is not None)
+        asked = fake.asked_trials[-1]
+        assert (asked.concurrencies, asked.workload) == ((1, 4), "work/replay.jsonl")
+        await press(pilot, "enter", "right", "enter")
+        on(app, TrialScreen)
+        assert fake.budgets == [5400.0]
+
+
+async def test_several_profiles_are_screened_and_their_trial_opened() -> None:
+    async with running(story.pro6k_01(), *TO_PLAN) as (app, pilot, fake):
+        await settled(pilot)
+        dialog = on(app, TrialPlanDialog)
+        await press(pilot, *["up"] * 9, *"kimi-k2.5-n", "tab", "enter")
+        await until(pilot, lambda: dialog.panel.proposal is not None)
+        text = text_of(app)
+        assert "screen kimi-k2.5-eagle3, kimi-k2.5-ngram" in text
+        assert "leave out kimi-k2.5-dflash: the build has no DFLASH" in text
+        await press(pilot, "enter", "right", "enter")
+        await until(pilot, lambda: "kimi-k2.5-ngram" in text_of(app))
+        on(app, ScreeningDialog)
+        await press(pilot, "x")
+        on(app, ConfirmDialog)
+        await press(pilot, "escape")
+        assert app.work.trials.is_under_way("5c4ee001")
+        fake.trial_gate.set()
+        await until(pilot, lambda: not app.work.trials.under_way)
+        assert "Screening on pro6k-01" in toasts(app)[-1]
+        screen = on(app, ScreeningDialog)
+        screen.read()
+        await settled(pilot)
+        await press(pilot, "enter")
+        assert on(app, TrialScreen).trial == "37aabb01"
 
 
 async def test_a_refusal_is_shown_and_nothing_can_be_begun() -> None:
@@ -198,13 +245,13 @@ async def test_the_list_is_filtered_by_host_and_profile_and_opens_one() -> None:
     async with running(story.pro6k_01(), "T") as (app, pilot, _):
         await settled(pilot)
         screen = on(app, TrialsScreen)
-        assert screen.list.count() == 3
-        await press(pilot, "slash", *"ngram", "enter")
+        assert screen.list.count() == 4
+        await press(pilot, "slash", *"ngram 29", "enter")
         assert [entry.id for entry in screen.list.found] == ["29ee0c10"]
         await settled(pilot)
         assert "Interrupted." in text_of(app)
         await press(pilot, "escape")
-        assert screen.list.count() == 3
+        assert screen.list.count() == 4
         await press(pilot, "escape")
         on(app, FleetScreen)
 
@@ -242,7 +289,8 @@ async def test_the_list_is_ordered_and_the_cursor_stays_on_its_run() -> None:
         await press(pilot, "j")
         chosen = screen.list.chosen
         await press(pilot, "o")
-        assert [entry.outcome for entry in screen.list.found] == ["interrupted", "slower", "faster"]
+        outcomes = [entry.outcome.partition(":")[0] for entry in screen.list.found]
+        assert outcomes == ["candidates", "interrupted", "slower", "faster"]
         assert "by verdict" in text_of(app)
         assert screen.list.chosen == chosen
         for _ in range(3):
@@ -313,6 +361,7 @@ async def test_a_trial_of_a_practice_host_says_so_though_the_host_is_gone() -> N
 async def test_a_list_without_trials_says_how_to_get_one() -> None:
     async with running(story.pro6k_01()) as (app, pilot, fake):
         fake.sheets_of_trials.clear()
+        fake.other_runs = ()
         await press(pilot, "T")
         await settled(pilot)
         assert "No trials here yet. c compares profiles." in text_of(app)

@@ -12,7 +12,9 @@ from specctl.domain.errors import UsageError
 from specctl.domain.runs import Provenance, Run, RunKind
 from specctl.domain.state import Store
 from specctl.domain.trial.trial_json import block_json, plan_json
-from specctl.tui import wired_trials
+from specctl.services.screening_plan import ScreeningProposal
+from specctl.services.trial_plan import Proposal
+from specctl.tui import wired_screening, wired_trials
 from specctl.tui.services import Reference
 from specctl.tui.wiring import open_services
 from tests.tui import trials
@@ -43,7 +45,8 @@ async def services(
     (tmp_path / "remotes" / "here.toml").write_text(here)
     for name, text in PROFILES.items():
         (tmp_path / "profiles" / f"{name}.toml").write_text(text)
-    monkeypatch.setattr(wired_trials, "ledger_file", lambda: tmp_path / "ledger.db")
+    for wired in (wired_trials, wired_screening):
+        monkeypatch.setattr(wired, "ledger_file", lambda: tmp_path / "ledger.db")
     opened = await open_services(tmp_path, Store(), read_only=False)
     yield opened
     await opened._fleet.close()
@@ -122,8 +125,24 @@ async def test_a_plan_is_made_by_the_service_of_the_command(services: WorkspaceS
     assert proposal.plan.design.most_launches == 4
     assert proposal.plan.design.margin == 0.05
     assert proposal.plan.workload == "code"
+    assert isinstance(proposal, Proposal)
     assert (proposal.plan.baseline, proposal.plan.profile) == ("other-plain", "draft")
     assert any("AB BA BA AB" in words for words in proposal.words)
+
+
+async def test_several_profiles_make_a_screening_and_a_file_of_the_workspace_a_workload(
+    services: WorkspaceServices, tmp_path: Path
+) -> None:
+    (tmp_path / "real.jsonl").write_text('{"prompt": "hello", "category": "chat"}\n')
+    ask = services.ask_trial("here", "draft")
+    assert ask.workloads[-1] == "real.jsonl"
+    ask = replace(ask, workload="real.jsonl", others=("orphan",), concurrencies=(1, 4))
+    proposal = await services.plan_trial(ask)
+    assert isinstance(proposal, ScreeningProposal)
+    assert proposal.plan.candidates == ("draft", "orphan")
+    assert proposal.plan.concurrencies == (1, 4)
+    with pytest.raises(UsageError, match="over goes over one profile"):
+        await services.plan_trial(replace(ask, over=("num-steps=1,3",)))
 
 
 async def test_a_trial_whose_profile_changed_does_not_go_on(

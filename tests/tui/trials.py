@@ -16,9 +16,14 @@ from specctl.domain.run_sheet import RunSheet, sheet_of
 from specctl.domain.runs import Provenance, Run, RunBrief, RunKind
 from specctl.domain.trial.design import Design
 from specctl.domain.trial.running import TrialBlock, TrialPlan, stand
+from specctl.domain.trial.screening_running import Omitted, ScreeningBlock, ScreeningPlan
+from specctl.services.screening import ScreeningOutcome
+from specctl.services.screening_plan import ScreeningProposal
 from specctl.services.trial import TrialOutcome
 from specctl.services.trial_plan import Proposal
-from specctl.tui.trials import TrialAsk, TrialSheet, make_sheet
+from specctl.tui.asked import TrialAsk
+from specctl.tui.screenings import ScreeningSheet, make_screening_sheet
+from specctl.tui.trials import TrialSheet, make_sheet
 from tests.tui import parts
 from tests.unit.domain.requests import request, speculated
 
@@ -155,6 +160,9 @@ def entry(sheet: TrialSheet) -> RunBrief:
 
 
 OTHERS = (
+    RunBrief("5c4ee001", RunKind.SCREENING, "pro6k-01", (BASE, EAGLE, NGRAM),
+             parts.NOW_S - 12_000.0, parts.NOW_S - 9_100.0, f"candidates: {EAGLE}",
+             simulated=False),
     RunBrief("9b02aa17", RunKind.LAUNCH, "pro6k-01", (EAGLE,), parts.NOW_S - 20_000.0,
              parts.NOW_S - 19_668.0, "Ready in 5:32 on port 30000.", simulated=False),
     RunBrief("77aa0001", RunKind.PROBE, "pro6k-01", (EAGLE,), parts.NOW_S - 18_000.0,
@@ -183,8 +191,52 @@ def run_sheet(run: str) -> RunSheet:
 
 def ask(host: str, profile: str) -> TrialAsk:
     return TrialAsk(
-        host, BASE, profile, "mixed", baselines=(BASE, NGRAM), workloads=("chat", "code", "mixed")
+        host,
+        BASE,
+        profile,
+        "mixed",
+        baselines=(BASE, NGRAM),
+        workloads=("chat", "code", "mixed", "work/real.jsonl", "work/replay.jsonl"),
     )
+
+
+def screening_plan() -> ScreeningPlan:
+    return ScreeningPlan(
+        id="5c4ee001", host="pro6k-01", baseline=BASE, candidates=(EAGLE, NGRAM),
+        workload="mixed", workload_source="mixed", workload_sha256="0" * 64, prompts=PROMPTS,
+        temperature=0.0, concurrencies=(1,), design=Design(), created_s=parts.NOW_S - 4000.0,
+        recipes=("a", "b", "c"), omitted=(Omitted("kimi-k2.5-dflash", "the build has no DFLASH"),),
+    )  # fmt: skip
+
+
+def screening_sheet(trial: str | None = None, launches: int = 3) -> ScreeningSheet:
+    of = screening_plan()
+    costs = {BASE: (1.0, 1.0), EAGLE: (1.545, 1.5), NGRAM: (1.73, 1.21)}
+    made: list[ScreeningBlock] = []
+    for n, arm in enumerate(of.arms[:launches]):
+        cost, accept = costs[arm]
+        measured = result("A" if arm == BASE else "B", 1.0, cost=cost, accept=accept)
+        began_s = parts.NOW_S - 3000.0 + 250.0 * n
+        made.append(ScreeningBlock(
+            round=0, attempt=0, arm=arm, launch_id=f"{n:04x}cafe", began_s=began_s,
+            ended_s=began_s + 240.0, result=measured, load_s=LOAD_S,
+        ))  # fmt: skip
+    return make_screening_sheet(of, made, trial)
+
+
+def screening_proposal() -> ScreeningProposal:
+    return ScreeningProposal(
+        plan=screening_plan(), profiles=(*PROFILES, Profile(NGRAM, "moonshotai/Kimi-K2.5")),
+        settings=(), formers=(), refusals=(), load_s=LOAD_S,
+    )  # fmt: skip
+
+
+def screening_outcome(*, is_interrupted: bool = False) -> ScreeningOutcome:
+    sheet = screening_sheet()
+    return ScreeningOutcome(
+        sheet.plan, sheet.blocks, sheet.standing, is_interrupted=is_interrupted,
+        trial=None if is_interrupted else outcome(decided()),
+    )  # fmt: skip
 
 
 def proposal(of: TrialPlan | None = None, *, refusals: tuple[Check, ...] = ()) -> Proposal:

@@ -89,6 +89,10 @@ class ReadingDialog(Dialog[None], Generic[Found]):
     def on_mount(self) -> None:
         """Read while the dialog says so."""
         self.panel.focus()
+        self.read()
+
+    def read(self) -> None:
+        """Read it, or read it again."""
         self.run_worker(self._load(), group=f"read {self.what}", exclusive=True)
 
     async def _load(self) -> None:

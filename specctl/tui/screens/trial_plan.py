@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from specctl.domain import figures
 from specctl.domain.errors import SpecctlError
+from specctl.tui.asked import SETTINGS
 from specctl.tui.editor import Editor
 from specctl.tui.panel import Panel
 from specctl.tui.render.confirm import is_allowed, natural_rows
 from specctl.tui.render.lines import Drawing, plain
-from specctl.tui.render.trial_plan import SETTINGS, Form, draw_form, draw_waiting, question_of
+from specctl.tui.render.trial_plan import Form, draw_form, draw_waiting, question_of
 from specctl.tui.screen import Dialog
 
 if TYPE_CHECKING:
@@ -20,10 +21,13 @@ if TYPE_CHECKING:
 
     from textual import events
 
+    from specctl.services.screening_plan import ScreeningProposal
     from specctl.services.trial_plan import Proposal
+    from specctl.tui.asked import TrialAsk
     from specctl.tui.render.confirm import Question
     from specctl.tui.scene import Scene
-    from specctl.tui.trials import TrialAsk
+
+    Proposed = Proposal | ScreeningProposal
 
 SETTLE_S = 0.3
 """A setting that is being turned makes a plan when it has come to rest."""
@@ -35,7 +39,7 @@ class TrialPlanPanel(Panel):
     def __init__(self, title: str, ask: TrialAsk | None, began_s: float) -> None:
         super().__init__(id="trial-plan")
         self.title, self.ask, self.began_s = title, ask, began_s
-        self.proposal: Proposal | None = None
+        self.proposal: Proposed | None = None
         self.error: SpecctlError | None = None
         self.form = Form()
 
@@ -54,7 +58,7 @@ class TrialPlanPanel(Panel):
         return draw_waiting(self.title, self.ask, self.form, self.error or words, cells)
 
 
-class TrialPlanDialog(Dialog["Proposal | None"]):
+class TrialPlanDialog(Dialog["Proposed | None"]):
     """Answers with the plan that was agreed to, or None."""
 
     where = "trial-plan"
@@ -65,7 +69,7 @@ class TrialPlanDialog(Dialog["Proposal | None"]):
         self,
         title: str,
         ask: TrialAsk | None,
-        make: Callable[[TrialAsk | None], Awaitable[Proposal]],
+        make: Callable[[TrialAsk | None], Awaitable[Proposed]],
         began_s: float,
         *,
         host: str,
@@ -107,6 +111,10 @@ class TrialPlanDialog(Dialog["Proposal | None"]):
         """Settings, buttons, and the name that has to be typed."""
         event.stop()
         event.prevent_default()
+        if self.panel.form.editor is not None:
+            self._edit(event)
+            self.repaint()
+            return
         if event.key == "escape":
             self.dismiss(None)
             return
@@ -118,6 +126,8 @@ class TrialPlanDialog(Dialog["Proposal | None"]):
             self._turn(SETTINGS[form.at], step)
         elif event.key == "enter" and form.at < len(SETTINGS):
             self.panel.form = replace(form, at=len(SETTINGS))
+        elif form.at < len(SETTINGS):
+            self._begin_edit(event)
         else:
             self._button(event, step)
         self.repaint()
@@ -138,13 +148,63 @@ class TrialPlanDialog(Dialog["Proposal | None"]):
         panel = self.panel
         if panel.ask is None:
             return
-        turned = panel.ask.turned(setting, step)
+        self._take(panel.ask.turned(setting, step))
+
+    def _take(self, turned: TrialAsk) -> None:
+        """Plan again for other settings, once they rest; the safe button is chosen."""
+        panel = self.panel
         if turned == panel.ask:
             return
         panel.ask, panel.proposal, panel.error = turned, None, None
         panel.form = replace(panel.form, answer=replace(panel.form.answer, on_action=False))
         panel.began_s = self.specctl.scene.clock_s
         self._plan(SETTLE_S)
+
+    def _begin_edit(self, event: events.Key) -> None:
+        """The first character of a value; backspace takes the present one up."""
+        ask, form = self.panel.ask, self.panel.form
+        editor = Editor().key(event.key, event.character)
+        if event.key == "backspace" and ask is not None:
+            words = ask.written(SETTINGS[form.at])
+            editor = Editor(words, len(words))
+        if editor is not None and (editor.text or event.key == "backspace"):
+            self.panel.form = replace(form, editor=editor, wrong=("", ""))
+
+    def _edit(self, event: events.Key) -> None:
+        """Keys of the value being typed."""
+        ask, form = self.panel.ask, self.panel.form
+        if ask is None or form.editor is None:
+            return
+        name = SETTINGS[form.at]
+        if event.key == "escape":
+            self.panel.form = replace(form, editor=None, wrong=("", ""))
+        elif event.key == "tab":
+            found = ask.completions(name, form.editor.text)
+            if found:
+                self.panel.form = replace(form, editor=Editor(found[0], len(found[0])))
+        elif event.key in {"enter", "up", "down"}:
+            self._keep(ask, name, form.editor.text)
+        elif (edited := form.editor.key(event.key, event.character)) is not None:
+            self.panel.form = replace(form, editor=edited, wrong=("", ""))
+
+    def _keep(self, ask: TrialAsk, name: str, text: str) -> None:
+        """Take what was typed, or say why it cannot be."""
+        form = self.panel.form
+        try:
+            taken = ask.typed(name, text)
+        except SpecctlError as error:
+            self.panel.form = replace(form, wrong=(error.message, error.hint))
+            return
+        self.panel.form = replace(form, editor=None, wrong=("", ""))
+        self._take(taken)
+
+    def on_paste(self, event: events.Paste) -> None:
+        """A paste is typing."""
+        form = self.panel.form
+        if self.panel.ask is not None and form.at < len(SETTINGS):
+            editor = (form.editor or Editor()).insert(event.text)
+            self.panel.form = replace(form, editor=editor, wrong=("", ""))
+            self.repaint()
 
     def _button(self, event: events.Key, step: int | None) -> None:
         panel = self.panel

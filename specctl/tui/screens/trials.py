@@ -73,9 +73,9 @@ class TrialsScreen(AskingScreen):
         """The host of the chosen trial, where the workspace still has it."""
         scene, chosen = self.specctl.scene, self.list.chosen
         if chosen is None or chosen.host not in scene.hosts:
-            return Target(read_only=scene.read_only, trial=self.desk.standing(self.looked.trial))
+            return Target(read_only=scene.read_only, trial=self.desk.standing_of(chosen))
         state = scene.state.host(chosen.host)
-        standing = self.desk.standing(self.looked.trial)
+        standing = self.desk.standing_of(chosen)
         guarded = scene.is_read_only(chosen.host)
         return Target(chosen.host, state, worst(state), guarded, standing)
 
@@ -100,6 +100,7 @@ class TrialsScreen(AskingScreen):
 
     def repaint(self) -> None:
         """The list takes the rows it needs."""
+        self.specctl.work.follow_screenings()
         self.specctl.work.follow_trial(self.looked.trial)
         cells, rows = self.app.size
         shape = (self.list.count(), self._answer_rows(cells, rows))
@@ -134,6 +135,8 @@ class TrialsScreen(AskingScreen):
             return
         if chosen.kind is RunKind.TRIAL:
             self.specctl.work.open_trial(chosen.id)
+        elif chosen.kind is RunKind.SCREENING:
+            self.specctl.work.open_screening(chosen.id, chosen.host)
         else:
             self.specctl.work.open_run(chosen)
 
@@ -210,11 +213,17 @@ class TrialsScreen(AskingScreen):
 
     def do_trial_resume(self) -> None:
         """Go on with the chosen one."""
+        chosen = self.list.chosen
+        if chosen is not None and chosen.kind is RunKind.SCREENING:
+            self.specctl.work.resume_screening(chosen)
+            return
         self.specctl.work.resume_trial(self.looked.trial)
 
     def do_trial_stop(self) -> None:
         """Interrupt the chosen one."""
-        self.specctl.work.ask_to_interrupt(self.looked.trial)
+        chosen = self.list.chosen
+        if chosen is not None:
+            self.specctl.work.ask_to_interrupt(chosen.id)
 
     def do_trials_read(self) -> None:
         """Read the ledger again."""
