@@ -7,19 +7,21 @@ import base64
 import itertools
 import subprocess
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
 
 QUIET = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
-WITHIN_S = 30.0
+WITHIN_S = 60.0
+CODES = {"Enter": 13, "Escape": 27}
+CTRL = 2
 
 SPY = """
 Object.defineProperty(Object.prototype, "terminal", { configurable: true, set(value) {
@@ -34,7 +36,9 @@ LINES = """
   const t = window.specctlTerminal;
   if (!t) return "";
   const lines = [];
-  for (let i = 0; i < t.rows; i++) lines.push(t.buffer.active.getLine(i).translateToString(true));
+  for (let i = 0; i < t.rows; i++) {
+    lines.push(t.buffer.active.getLine(i).translateToString(false).slice(0, t.cols).trimEnd());
+  }
   return lines.join("\\n");
 })()
 """
@@ -57,14 +61,21 @@ class Page:
         self.logged: list[str] = []
         """What the browser itself complained about: policy, network, scripts."""
 
+        self.asked: list[str] = []
+        """Every address that the page asked for."""
+
     async def listen(self) -> None:
         """Sort what the browser says into answers and complaints."""
         async for said in self._socket:
             message = said.json()
             if "id" in message:
-                self._answers.pop(message["id"]).set_result(message)
+                answer = self._answers.pop(message["id"], None)
+                if answer is not None:
+                    answer.set_result(message)
             elif message["method"] == "Log.entryAdded":
                 self.logged.append(message["params"]["entry"]["text"])
+            elif message["method"] == "Network.requestWillBeSent":
+                self.asked.append(message["params"]["request"]["url"])
             elif message["method"] == "Runtime.exceptionThrown":
                 self.logged.append(str(message["params"]["exceptionDetails"]))
             elif message["method"] == "Page.javascriptDialogOpening":
@@ -115,11 +126,11 @@ class Page:
             raise AssertionError(f"not seen in {WITHIN_S:.0f} s:\n{found}\n{self.logged}") from None
         return found
 
-    async def press(self, key: str, code: str = "", modifiers: int = 0, text: str = "") -> None:
-        """A key goes down and up."""
-        typed = text or (key if len(key) == 1 and not modifiers else "")
-        said = {"key": key, "code": code or f"Key{key.upper()}", "modifiers": modifiers,
-                "windowsVirtualKeyCode": ord(key.upper()) if len(key) == 1 else 0}  # fmt: skip
+    async def press(self, key: str, modifiers: int = 0) -> None:
+        """A key goes down and up, as the browser's window would say it."""
+        code = CODES.get(key) or ord(key.upper())
+        typed = "\r" if key == "Enter" else key if len(key) == 1 and not modifiers else ""
+        said = {"key": key, "modifiers": modifiers, "windowsVirtualKeyCode": code}
         down = "keyDown" if typed else "rawKeyDown"
         await self.call("Input.dispatchKeyEvent", type=down, text=typed, **said)
         await self.call("Input.dispatchKeyEvent", type="keyUp", **said)
@@ -146,7 +157,7 @@ class Browser:
             page = Page(socket)
             async with asyncio.TaskGroup() as group:
                 listening = group.create_task(page.listen())
-                for domain in ("Page", "Log", "Runtime"):
+                for domain in ("Page", "Log", "Runtime", "Network"):
                     await page.call(f"{domain}.enable")
                 await page.call("Page.addScriptToEvaluateOnNewDocument", source=SPY)
                 yield page
@@ -155,11 +166,11 @@ class Browser:
 
 
 @asynccontextmanager
-async def browsing(folder: Path) -> AsyncIterator[Browser]:
+async def browsing(folder: Path, *options: str) -> AsyncIterator[Browser]:
     """Chromium while the block runs."""
     profile = folder / "profile"
     argv = [
-        *QUIET, "--enable-unsafe-swiftshader", f"--user-data-dir={profile}",
+        *QUIET, *options, "--enable-unsafe-swiftshader", f"--user-data-dir={profile}",
         "--remote-debugging-port=0", "--window-size=1200,800", "about:blank",
     ]  # fmt: skip
     process = await asyncio.create_subprocess_exec(

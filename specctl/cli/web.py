@@ -97,9 +97,9 @@ async def _serve(wanted: Wanted, *, opens: bool) -> None:
         with _enter_makes_a_link(web):
             if not opens:
                 await asyncio.Event().wait()
-            async with opened_in_browser(link) as is_opened:
-                if not is_opened:
-                    diagnostics.warn("no browser can be opened here: open the link yourself")
+            async with opened_in_browser(link) as trouble:
+                if trouble:
+                    diagnostics.warn(f"{trouble}; open the link yourself")
                 await asyncio.Event().wait()
 
 

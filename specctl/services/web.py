@@ -106,8 +106,11 @@ async def serve_web(wanted: Wanted, say: Callable[[str], None]) -> AsyncIterator
         ) from error
 
 
-def opened_in_browser(link: str) -> AbstractAsyncContextManager[bool]:
-    """Whether a browser of this machine was sent to `link`; it can follow while the block runs."""
+def opened_in_browser(link: str) -> AbstractAsyncContextManager[str]:
+    """A browser of this machine is sent to `link`, and follows while the block runs.
+
+    Gives why there is none, or nothing.
+    """
     from specctl.adapters.web.opening import opened
 
     return opened(link)

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
-
+from tests.browser import dumped
 from tests.unit.domain.report.test_report import HOSTILE, page
 from tests.unit.domain.trial.runs import trial_blocks, trial_plan
-
-QUIET = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-)  # fmt: skip
 
 
 def opened(folder, text):
     """The page as the browser has it once its scripts, if any, have run."""
     path = folder / "page.html"
     path.write_text(text)
-    argv = ["chromium", *QUIET, f"--user-data-dir={folder}/profile", "--virtual-time-budget=2000",
-            "--dump-dom", path.as_uri()]  # fmt: skip
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=50, check=True)
-    return done.stdout
+    return dumped(folder, path.as_uri())
 
 
 def test_hostile_names_run_nothing(tmp_path):

@@ -147,6 +147,7 @@ def _read(request: web.Request) -> Request:
         origins=tuple(request.headers.getall("Origin", ())),
         fetch_site=request.headers.get("Sec-Fetch-Site", ""),
         purpose=request.headers.get("Sec-Purpose", request.headers.get("Purpose", "")),
+        destination=request.headers.get("Sec-Fetch-Dest", ""),
         cookie=request.cookies.get(COOKIE, ""),
     )
 

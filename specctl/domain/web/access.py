@@ -41,6 +41,9 @@ class Request:
     purpose: str = ""
     """Sec-Purpose: the browser fetches ahead of the user."""
 
+    destination: str = ""
+    """Sec-Fetch-Dest: what the browser makes of the answer."""
+
     cookie: str = ""
 
 
@@ -75,8 +78,9 @@ def _wrong_origin(request: Request, place: Place) -> str:
 
 def _wrong_site(request: Request) -> str:
     if request.route is Route.ENTRY:
-        ahead = request.purpose.lower()
-        return "Fetched ahead of its use: open it." if "pre" in ahead else ""
+        is_opened = request.destination.lower() in {"", "document"}
+        is_ahead = "pre" in request.purpose.lower()
+        return "" if is_opened and not is_ahead else "The link is opened as a page, or not at all."
     allowed = {"", "same-origin"} | ({"none"} if request.route is not Route.SOCKET else set())
     if request.fetch_site.lower() in allowed or request.route is Route.PAGE:
         return ""

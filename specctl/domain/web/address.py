@@ -47,7 +47,7 @@ def read_place(bind: str, own_names: frozenset[str], public_url: str = "") -> Pl
     """
     if bind != "localhost" and _parsed(bind) is None:
         raise UsageError(f"--bind {bind} is no address of this machine", hint="e.g. 127.0.0.1")
-    names = {bind, *LOOPBACK_NAMES} if is_loopback(bind) else {bind}
+    names = {_plain(bind), *(LOOPBACK_NAMES if is_loopback(bind) else ())}
     if bind in _WILDCARDS:
         names = {*LOOPBACK_NAMES, *(name.lower() for name in own_names)}
     origin, name = _public(public_url) if public_url else ("", "")
@@ -83,7 +83,7 @@ def split_host(text: str) -> tuple[str, int | None] | None:
 
 def is_name_of(place: Place, name: str) -> bool:
     """The server may be asked for by it."""
-    return name in place.names or (place.takes_any_address and _parsed(name) is not None)
+    return _plain(name) in place.names or (place.takes_any_address and _parsed(name) is not None)
 
 
 def bracketed(name: str) -> str:
@@ -95,6 +95,12 @@ def tunnel_line(bind: str, port: int) -> str:
     """What to run on one's own machine to reach a server on the loopback of this one."""
     inner = "localhost" if bind == "localhost" else bracketed(bind)
     return f"ssh -N -L {port}:{inner}:{port} USER@THIS-MACHINE"
+
+
+def _plain(name: str) -> str:
+    """An address in its one short form, anything else as it is."""
+    parsed = _parsed(name)
+    return name if parsed is None else str(parsed)
 
 
 def _parsed(text: str) -> IPv4Address | IPv6Address | None:
