@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from specctl.domain.errors import UsageError
 from specctl.domain.plain import plain
 from specctl.domain.runs import Provenance, Run, RunKind
+from specctl.domain.text import clean
 from specctl.domain.unplain import object_of
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 BUSY_S = 10.0
 SHORTEST_PREFIX = 4
+LAST_S = 1e11
+"""The year 5138: no run began later, and no calendar of a platform ends earlier."""
 
 MIGRATIONS = (
     """
@@ -66,6 +69,9 @@ class Ledger:
     def __init__(self, path: Path) -> None:
         """Open or make the file; raises UsageError when it cannot be used."""
         self.path = path
+        self.damaged: dict[str, str] = {}
+        """Runs that a list left out, by id, with why."""
+
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._file = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)
@@ -207,16 +213,25 @@ class Ledger:
         profile: str | None = None,
         most: int = 50,
     ) -> tuple[Run, ...]:
-        """The newest first."""
+        """The newest first; rows that cannot be read are left out, and noted in `damaged`."""
         wanted = {"host": host, "kind": kind.value if kind else None}
         asked = {name: value for name, value in wanted.items() if value is not None}
         where = " AND ".join([*(f"{name} = ?" for name in asked), *_PROFILE[: profile is not None]])
         values = (*asked.values(), *([profile] if profile is not None else []), most)
-        return self._rows(
+        query = (
             f"SELECT * FROM runs {'WHERE ' if where else ''}{where} "  # noqa: S608 - as above
-            "ORDER BY began_s DESC, id LIMIT ?",
-            values,
+            "ORDER BY began_s DESC, id LIMIT ?"
         )
+        with self._reading():
+            rows = self._file.execute(query, values).fetchall()
+        return tuple(run for row in rows if (run := self._readable(row)) is not None)
+
+    def _readable(self, row: Sequence[Any]) -> Run | None:
+        try:
+            return _run(row)
+        except (ValueError, LookupError, TypeError) as error:
+            self.damaged[str(row[0])] = clean(f"{type(error).__name__}: {error}")
+            return None
 
     def _rows(self, query: str, values: Sequence[Any]) -> tuple[Run, ...]:
         with self._reading():
@@ -250,7 +265,9 @@ class Ledger:
             return tuple(count for (count,) in rows)
 
 
-_PROFILE = ("EXISTS (SELECT 1 FROM json_each(profiles) WHERE value = ?)",)
+_PROFILE = (
+    "json_valid(profiles) AND EXISTS (SELECT 1 FROM json_each(profiles) WHERE value = ?)",
+)
 
 
 def _text(value: Mapping[str, Any]) -> str:
@@ -259,6 +276,8 @@ def _text(value: Mapping[str, Any]) -> str:
 
 def _run(row: Sequence[Any]) -> Run:
     run_id, kind, host, profiles, began_s, ended_s, outcome, provenance, document = row
+    if not abs(began_s) < LAST_S:
+        raise ValueError(f"{began_s:g} is no time")
     return Run(
         id=run_id,
         kind=RunKind(kind),

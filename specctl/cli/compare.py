@@ -25,7 +25,7 @@ from specctl.domain.comparison_rows import (
     comparison_words,
 )
 from specctl.domain.errors import RefusedError, UsageError
-from specctl.domain.events import PlanProgressed
+from specctl.domain.events import RESTORING, PlanProgressed
 from specctl.domain.figures import spoken
 from specctl.domain.probe_json import comparison_json
 
@@ -250,7 +250,7 @@ def _show(plan: ComparisonPlan) -> None:
 
 def _say_steps(event: Event, _state: State) -> None:
     """The end of a plan repeats what its last step said, unless it failed."""
-    if not isinstance(event, PlanProgressed):
+    if not isinstance(event, PlanProgressed) or event.step == RESTORING:
         return
     if event.status == "failed" or (event.status == "done" and not event.is_last):
         say(event.words)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from specctl.cli.diagnostics import INTERRUPTED, say, warn
 from specctl.cli.output import style, write, write_json
+from specctl.cli.plan_text import say_restoring
 from specctl.cli.running import confirm, finder, fleet_of
 from specctl.cli.table import table
 from specctl.domain.errors import RefusedError, UsageError
@@ -200,7 +201,8 @@ async def _agree_and_run(
 
 
 def say_progress(event: Event, _state: State) -> None:
-    """A line for each launch of a trial or screening."""
+    """A line for each launch of a trial or screening, and what is started again after it."""
+    say_restoring(event)
     if not isinstance(event, TrialProgressed):
         return
     ratio = ""

@@ -8,7 +8,7 @@ from specctl.cli import diagnostics
 from specctl.cli.output import style
 from specctl.cli.simulated import is_one_place
 from specctl.domain.command import shell_lines
-from specctl.domain.events import PlanProgressed
+from specctl.domain.events import RESTORING, PlanProgressed
 from specctl.domain.gpu_checks import server_words
 from specctl.domain.plain import plain
 from specctl.domain.plan import Level
@@ -122,3 +122,10 @@ class Announcer:
 def _is_said_again(last: PlanProgressed) -> bool:
     """A failure is said on this stream, a success on the other one, which may lead elsewhere."""
     return last.status == "failed" or is_one_place()
+
+
+def say_restoring(event: Event) -> None:
+    """Say that what ran before a measurement is started again, and what is not."""
+    if isinstance(event, PlanProgressed) and event.step == RESTORING:
+        say = diagnostics.warn if event.status == "failed" else diagnostics.say
+        say(event.words)

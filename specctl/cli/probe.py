@@ -10,6 +10,7 @@ import click
 from specctl.cli.diagnostics import say, warn
 from specctl.cli.invocation import json_option
 from specctl.cli.output import style, write, write_json
+from specctl.cli.plan_text import say_restoring
 from specctl.cli.probe_text import write_result
 from specctl.cli.running import finder, fleet_of, keeper_of, run, say_kept, split_server
 from specctl.domain import figures
@@ -199,6 +200,7 @@ class Announcer:
 
     def take(self, event: Event, _state: State) -> None:
         """Say what a new part of a probe is, and how long is left once that is known."""
+        say_restoring(event)
         if not isinstance(event, ProbeProgressed):
             return
         if event.words != self._said:

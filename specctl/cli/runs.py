@@ -10,6 +10,7 @@ import click
 
 from specctl.cli.compare_screening import write_ranking
 from specctl.cli.compare_trial import open_ledger, write_summary
+from specctl.cli.cost_forced import write_forced
 from specctl.cli.diagnostics import say, warn
 from specctl.cli.invocation import json_option
 from specctl.cli.output import style, write, write_foreign, write_json
@@ -19,6 +20,7 @@ from specctl.domain.errors import UsageError
 from specctl.domain.host import Host
 from specctl.domain.plain import plain
 from specctl.domain.runs import WITH_BLOCKS, RunKind, RunList, brief
+from specctl.domain.text import clean
 from specctl.domain.trial.published import publish
 from specctl.domain.trial.screening_published import publish_screening
 
@@ -67,10 +69,12 @@ def list_runs(
     with open_ledger() as ledger:
         runs = ledger.runs(host=host, kind=chosen, profile=profile, most=most)
     _notice(runs)
+    for run_id, words in ledger.damaged.items():
+        warn(f"run {clean(run_id)} is damaged and left out: {words}")
     if as_json:
         write_json("runs", plain(RunList(tuple(brief(run) for run in runs))))
         return
-    if not runs:
+    if not runs and not ledger.damaged:
         say("nothing was kept yet: start, probe and compare write here")
         return
     for line in table(HEADERS, map(_row, runs)):
@@ -116,13 +120,15 @@ def show(run_id: str, *, as_json: bool) -> None:
 
 def _write_run(evidence: Evidence) -> None:
     from specctl.cli.probe_text import write_result
-    from specctl.services.runs import probe_of, rank_again, recompute
+    from specctl.services.runs import forced_of, probe_of, rank_again, recompute
 
     run = evidence.run
     if run.kind is RunKind.TRIAL:
         write_summary(recompute(evidence).summary)
     elif run.kind is RunKind.SCREENING:
         _write_ranking(rank_again(evidence))
+    elif run.kind is RunKind.ACCEPTANCE:
+        write_forced(forced_of(run))
     elif run.kind is RunKind.PROBE:
         write_result(probe_of(run))
     write(run.outcome)

@@ -4,6 +4,7 @@
   * InvalidFileError        a file of the workspace cannot be used (carries every problem found)
   * UsageError              what was asked for does not exist or contradicts itself
   * RefusedError            a plan was refused before anything was done
+    * LockedError           somebody else applies a plan to the same GPUs or port
   * RemoteFailedError       something ran on a host and failed
     * LaunchFailedError     a start did not reach ready
     * AgentAnswerError      the agent could not do what it was asked
@@ -50,6 +51,10 @@ class UsageError(SpecctlError):
 
 class RefusedError(SpecctlError):
     """A plan was refused before anything was done."""
+
+
+class LockedError(RefusedError):
+    """Somebody else applies a plan to the same GPUs or port at this moment."""
 
 
 class RemoteFailedError(SpecctlError):

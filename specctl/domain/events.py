@@ -105,6 +105,10 @@ class LogRead:
     lines: tuple[str, ...]
 
 
+RESTORING = "restore"
+"""The step of starting again what ran before a measurement."""
+
+
 @dataclass(frozen=True, slots=True)
 class PlanProgressed:
     """A step of a plan began, moved or ended."""

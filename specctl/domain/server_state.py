@@ -23,6 +23,11 @@ STALE_AFTER_S = 20.0
 SILENT_START_S = 600.0
 """A start that logs nothing for so long hangs: PyTorch's own collectives give up then."""
 
+WITHOUT_RECORD = (
+    "specctl launched it, but its launch record is damaged, gone or another user's: "
+    "adopt takes it under care"
+)
+
 Judgement = tuple[ServerState, str]
 
 
@@ -45,6 +50,8 @@ def derive_state(
 def judge(server: Server, evidence: Evidence, *, ready_timeout_s: float | None = None) -> Server:
     """`server` with `evidence`, its state derived anew."""
     state, why = derive_state(evidence, is_ours=server.is_ours, ready_timeout_s=ready_timeout_s)
+    if not server.is_ours and server.identity is not None and server.identity.marker:
+        why = f"{why}; {WITHOUT_RECORD}"
     return replace(server, evidence=evidence, state=state, why=why, milestone=evidence.milestone)
 
 

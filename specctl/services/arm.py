@@ -7,7 +7,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from specctl.domain.comparison import Arm
-from specctl.domain.errors import HostError, SpecctlError, UsageError
+from specctl.domain.errors import HostError, LockedError, SpecctlError, UsageError
 from specctl.domain.preflight import StartOptions
 from specctl.domain.server import ServerState
 from specctl.services.host_reading import read_host
@@ -33,6 +33,9 @@ RECORDS_STEPS = "SGLANG_RECORD_STEP_TIME"
 """A server with this variable keeps how long each of its decode steps took."""
 
 GONE = frozenset({ServerState.ABSENT, ServerState.CRASHED})
+LOCKED_MOST_S, LOCK_PAUSE_S = 300.0, 2.0
+"""A lock is held while a plan is applied: that ends, and is no failure of an arm."""
+
 SETTLE_S = 2.0
 """A launch whose answer was not waited for appears within this time."""
 
@@ -61,13 +64,7 @@ async def run_arm(bench: Bench, profile: Profile) -> Arm:
     algorithm = profile.speculation.algorithm if profile.speculation else None
     arm = Arm(profile.name, algorithm)
     try:
-        plan = await plan_launch(
-            bench.connection,
-            profile,
-            StartOptions(replace=True),
-            secrets=bench.secrets,
-            clock=bench.clock,
-        )
+        plan = await _plan(bench, profile)
     except HostError:
         raise
     except SpecctlError as error:
@@ -83,15 +80,45 @@ async def run_arm(bench: Bench, profile: Profile) -> Arm:
     return arm
 
 
+async def _plan(bench: Bench, profile: Profile) -> Plan:
+    """Of the start; while somebody else applies a plan here, that is waited for."""
+    until_s = bench.clock.monotonic() + LOCKED_MOST_S
+    while True:
+        plan = await plan_launch(
+            bench.connection,
+            profile,
+            StartOptions(replace=True),
+            secrets=bench.secrets,
+            clock=bench.clock,
+            is_measuring=True,
+        )
+        is_only_locked = {check.name for check in plan.refusals} == {"lock"}
+        if not is_only_locked or bench.clock.monotonic() >= until_s:
+            return plan
+        await bench.clock.sleep(LOCK_PAUSE_S)
+
+
+async def _apply(bench: Bench, plan: Plan) -> Outcome:
+    """The start; who took the lock since the plan was made is waited for."""
+    until_s = bench.clock.monotonic() + LOCKED_MOST_S
+    while True:
+        try:
+            return await apply_launch(
+                bench.connection,
+                plan,
+                secrets=bench.secrets,
+                store=bench.store,
+                clock=bench.clock,
+            )
+        except LockedError:
+            if bench.clock.monotonic() >= until_s:
+                raise
+        await bench.clock.sleep(LOCK_PAUSE_S)
+
+
 async def _launch_and_probe(bench: Bench, arm: Arm, profile: Profile, plan: Plan) -> Arm:
     try:
-        outcome = await apply_launch(
-            bench.connection,
-            plan,
-            secrets=bench.secrets,
-            store=bench.store,
-            clock=bench.clock,
-        )
+        outcome = await _apply(bench, plan)
         if not outcome.succeeded:
             return _failed(arm, outcome)
         arm = replace(arm, load_s=outcome.elapsed_s)

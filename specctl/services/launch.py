@@ -27,7 +27,13 @@ from specctl.services.following import Follower
 from specctl.services.host_reading import list_records, read_host
 from specctl.services.keys import keys_of
 from specctl.services.linting import read_profile
-from specctl.services.locks import HeldLocks, hold_locks, operator
+from specctl.services.locks import (
+    MEASURING,
+    HeldLocks,
+    hold_locks,
+    measuring_checks,
+    operator,
+)
 from specctl.services.measured_server import NO_KEYS
 from specctl.services.mutating import mutating
 from specctl.services.outcome import Outcome
@@ -71,8 +77,12 @@ async def plan_launch(
     secrets: Secrets,
     clock: Clock,
     keys_for: KeysOf | None = None,
+    is_measuring: bool = False,
 ) -> Plan:
-    """What starting `profile` on the host would do; nothing is done yet."""
+    """What starting `profile` on the host would do; nothing is done yet.
+
+    Where somebody measures it is refused; `is_measuring` says that whoever asks is that somebody.
+    """
     placed = place(profile, options)
     port = wanted_port(placed)
     arguments = parse_argv(server_argv(placed, python=("python",), port=port))
@@ -94,9 +104,12 @@ async def plan_launch(
     plan = make_plan(profile, preflight, options, **common)
     if plan.stops:
         preflight = await _with_requests(connection, preflight, plan, clock, keys_for)
-    if plan.steps:
-        preflight = await with_locks(connection, preflight, plan.lock_keys)
-    return make_plan(profile, preflight, options, **common)
+    if not plan.steps:
+        return make_plan(profile, preflight, options, **common)
+    others = () if is_measuring else tuple(MEASURING + key for key in plan.lock_keys)
+    preflight = await with_locks(connection, preflight, (*plan.lock_keys, *others))
+    plan = make_plan(profile, preflight, options, **common)
+    return replace(plan, checks=(*plan.checks, *measuring_checks(preflight.locks)))
 
 
 def _random_ids() -> list[str]:

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from specctl.adapters.oneshot import held_oneshot, run_oneshot
-from specctl.domain.errors import RefusedError
+from specctl.domain.errors import LockedError
 from specctl.domain.plan import refused
 from specctl.facts.preflight import read_lock, read_locks
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Iterable, Sequence
 
     from specctl.domain.plan import Check
     from specctl.domain.preflight import LockHolder
@@ -50,7 +50,7 @@ def operator() -> str:
 async def hold_locks(
     connection: Connection, keys: Sequence[str], process: str
 ) -> AsyncIterator[HeldLocks]:
-    """Hold every lock while the block runs; raises RefusedError naming who holds one already.
+    """Hold every lock while the block runs; raises LockedError naming who holds one already.
 
     The kernel of the host drops them when this process, its machine or the network goes away.
     """
@@ -67,7 +67,7 @@ async def hold_locks(
     ) as answer:
         if not answer.get("held"):
             holder = read_lock(str(answer.get("key", "")), answer.get("holder"))
-            raise RefusedError(
+            raise LockedError(
                 f"host {connection.host.name}: {holder.key} is locked by {holder}",
                 hint="Wait until that is done; the lock ends with its holder.",
             )
@@ -76,7 +76,11 @@ async def hold_locks(
 
 async def find_measuring(connection: Connection, keys: Sequence[str]) -> tuple[Check, ...]:
     """A refusal for every comparison that goes on where `keys` lie."""
-    holders = await look_at_locks(connection, [MEASURING + key for key in keys])
+    return measuring_checks(await look_at_locks(connection, [MEASURING + key for key in keys]))
+
+
+def measuring_checks(holders: Iterable[LockHolder]) -> tuple[Check, ...]:
+    """Of the locks that are held, those of a measurement, as refusals."""
     return tuple(
         refused(
             "lock",
@@ -84,6 +88,7 @@ async def find_measuring(connection: Connection, keys: Sequence[str]) -> tuple[C
             "Wait until that is done: each would stop the other's servers.",
         )
         for holder in holders
+        if holder.key.startswith(MEASURING)
     )
 
 

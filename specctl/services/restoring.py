@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from specctl.domain.errors import SpecctlError
+from specctl.domain.events import RESTORING, PlanProgressed
 from specctl.domain.plan import refused
 from specctl.domain.preflight import StartOptions
 from specctl.domain.start_plan import place
@@ -138,12 +140,36 @@ async def restore(
     store: Store,
     clock: Clock,
 ) -> tuple[str, ...]:
-    """Start everything again; what became of each, in words."""
-    return tuple(
-        [
-            await _restore_one(connection, former, secrets=secrets, store=store, clock=clock)
-            for former in formers
-        ]
+    """Start everything again; what became of each, in words.
+
+    Cancelled, it says of each that is not back what to do, and is cancelled on.
+    """
+    left, told = list(formers), []
+
+    def tell(status: str, words: str) -> None:
+        host, now_s = connection.host.name, clock.now()
+        store.apply(PlanProgressed(host, now_s, RESTORING, RESTORING, status, words))
+
+    if left:
+        names = ", ".join(former.profile.name for former in left)
+        tell("begun", f"starting {names} again, which ran before; Ctrl-C would leave that undone")
+    try:
+        while left:
+            told.append(
+                await _restore_one(connection, left[0], secrets=secrets, store=store, clock=clock)
+            )
+            del left[0]
+    except asyncio.CancelledError:
+        for former in left:
+            tell("failed", _unrestored(connection.host.name, former.profile.name))
+        raise
+    return tuple(told)
+
+
+def _unrestored(host: str, name: str) -> str:
+    return (
+        f"interrupted before {name} ran again, which ran before: specctl status {host} says "
+        f"whether it is starting, else  specctl start {host} {name}"
     )
 
 
@@ -154,7 +180,12 @@ async def _restore_one(
     retry = f"specctl start {connection.host.name} {name}"
     try:
         plan = await plan_launch(
-            connection, former.profile, former.options, secrets=secrets, clock=clock
+            connection,
+            former.profile,
+            former.options,
+            secrets=secrets,
+            clock=clock,
+            is_measuring=True,
         )
         if plan.is_refused:
             return f"{name} was NOT started again: {plan.refusals[0].words}. {retry}"

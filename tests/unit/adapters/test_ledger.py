@@ -171,7 +171,7 @@ def test_a_damaged_ledger_is_said_in_words(tmp_path):
     assert ledger.has_run("aaaa0001")
     with sqlite3.connect(path) as file:
         file.execute("UPDATE runs SET document = '{broken'")
-    for ask in (ledger.runs, lambda: ledger.run("aaaa0001")):
+    for ask in (lambda: ledger.has_run("aaaa0001"), lambda: ledger.run("aaaa0001")):
         with pytest.raises(UsageError, match="cannot be read"):
             ask()
     with sqlite3.connect(path) as file:
@@ -186,3 +186,29 @@ def test_a_place_that_cannot_be_made_is_said_in_words(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="cannot be used"):
         Ledger(tmp_path / "file/ledger.db")
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "words"),
+    [
+        ("provenance", "{", "JSONDecodeError"),
+        ("profiles", "[", "JSONDecodeError"),
+        ("profiles", "7", "TypeError"),
+        ("kind", "voyage", "'voyage' is not a valid RunKind"),
+        ("began_s", "9e999", "is no time"),
+        ("document", "\x1b[31m", "JSONDecodeError"),
+    ],
+)
+def test_a_damaged_run_is_left_out_of_the_list_and_named(ledger, column, value, words):
+    ledger.add(RUN)
+    ledger.add(replace(RUN, id="bbbb0001"))
+    other = sqlite3.connect(ledger.path)
+    other.execute(f"UPDATE runs SET {column} = ? WHERE id = 'bbbb0001'", (value,))
+    other.commit()
+    other.close()
+    for profile in (None, "ngram"):
+        assert [run.id for run in ledger.runs(profile=profile)] == ["aaaa0001"]
+    assert list(ledger.damaged) == ["bbbb0001"]
+    assert words in ledger.damaged["bbbb0001"]
+    with pytest.raises(UsageError, match="cannot be read"):
+        ledger.run("bbbb0001")

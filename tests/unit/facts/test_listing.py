@@ -72,6 +72,16 @@ def test_a_family_is_one_server() -> None:
     assert server.state is ServerState.FOREIGN
 
 
+def test_a_server_that_specctl_launched_and_whose_record_is_lost_says_so() -> None:
+    marked = {**FAMILY[0], "environment": {"SPECCTL_LAUNCH": "7c1e0000"}}
+    server = only(group_servers(read(marked, *FAMILY[1:])))
+    assert (server.is_ours, server.state) == (False, ServerState.FOREIGN)
+    assert "its launch record is damaged, gone or another user's" in server.why
+    known = only(group_servers(read(marked, *FAMILY[1:]), records=(record(),)))
+    assert "launch record" not in known.why
+    assert "launch record" not in only(group_servers(read(*FAMILY))).why
+
+
 def test_a_record_with_the_same_identity_makes_it_ours() -> None:
     server = only(group_servers(read(*FAMILY), records=(record(),)))
     assert (server.name, server.is_ours, server.profile) == ("7c1e", True, "p")
