@@ -37,3 +37,10 @@ def names_in(root: Path | None, overlay: Overlay | None, folder: str) -> tuple[s
     roots = [one for one in (root, overlay.root if overlay else None) if one is not None]
     found = (path.stem for one in roots for path in visible_files(one / folder))
     return tuple(dict.fromkeys(found))
+
+
+def mark_of(root: Path, overlay: Overlay | None) -> tuple[tuple[str, int], ...]:
+    """What changes when a file of a host is written, added or removed, or a lab comes or goes."""
+    roots = [root, *([overlay.root] if overlay else [])]
+    files = [path for one in roots for path in visible_files(one / REMOTES)]
+    return tuple((str(path), path.stat().st_mtime_ns) for path in files if path.exists())

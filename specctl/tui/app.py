@@ -13,6 +13,7 @@ from specctl.adapters.clock import SystemClock
 from specctl.domain.errors import RefusedError, SpecctlError, UsageError
 from specctl.tui.application import SpecctlApp, Start
 from specctl.tui.glance import glance
+from specctl.tui.running import run_until_told
 from specctl.tui.settings import LOCKED, Settings, read_settings
 
 if TYPE_CHECKING:
@@ -40,9 +41,9 @@ def run_tui(*, workspace: str | None, read_only: bool, is_locked: bool = False) 
         settings=settings,
         folder=paths.short(Path.cwd()),
         open_folder=lambda folder, create: _open(folder, create=create, settings=settings),
+        look=lambda: _look(read_only=read_only),
     )
-    status = app.run(mouse=settings.has_mouse)
-    return status or app.return_code or 0
+    return run_until_told(app, has_mouse=settings.has_mouse)
 
 
 def _start(root: Path, hosts: Sequence[str], *, read_only: bool) -> Start:
@@ -52,6 +53,12 @@ def _start(root: Path, hosts: Sequence[str], *, read_only: bool) -> Start:
         return services
 
     return Start(hosts, load)
+
+
+def _look(*, read_only: bool) -> Start | None:
+    """What there is by now, after the first run found nothing: a lab, or a file that was added."""
+    found = glance(Path.cwd(), None)
+    return _start(found.root, found.hosts, read_only=read_only) if found else None
 
 
 def _open(folder: str, *, create: bool, settings: Settings) -> Start:

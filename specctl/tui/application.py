@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from specctl.tui.actions import Action
     from specctl.tui.services import Services
 
-TICK_S = 1.0
+TICK_S, LOOK_S = 1.0, 2.0
 QUIT_WITHIN_S = 5.0
 TOASTS = 3
 Severity = Literal["information", "warning", "error"]
@@ -70,9 +70,13 @@ class SpecctlApp(Going):
         settings: Settings | None = None,
         folder: str = "",
         open_folder: Callable[[str, bool], Start] | None = None,
+        look: Callable[[], Start | None] | None = None,
         offset_s: int | None = None,
     ) -> None:
-        """Without a `start` there is no workspace: `open_folder` makes or opens one in `folder`."""
+        """Without a `start` there is no workspace: `open_folder` makes or opens one in `folder`.
+
+        `look` finds one that appeared meanwhile.
+        """
         super().__init__()
         self.settings = settings or Settings()
         self.services: Services | None = None
@@ -87,7 +91,7 @@ class SpecctlApp(Going):
         self._start = start
         self._clock = clock
         self._folder = folder
-        self._open_folder = open_folder
+        self._open_folder, self._look = open_folder, look
         self._offset_s = offset_s
         self._pace = Pace(time.monotonic)
         self._palette: Palette | None = None
@@ -143,6 +147,7 @@ class SpecctlApp(Going):
         self.set_interval(TICK_S, self.repaint)
         if self._start is None:
             self.push_screen(WelcomeScreen(self._folder))
+            self.set_interval(LOOK_S, self._look_again)
         else:
             self.call_after_refresh(self._begin, self._start)
 
@@ -162,6 +167,14 @@ class SpecctlApp(Going):
             await self.services.monitor()
         except SpecctlError as error:
             self.tell(error.message, error.hint, severity="error")
+
+    def _look_again(self) -> None:
+        """While there is nothing, a lab or a workspace may appear."""
+        found = self._look() if self._look and self._start is None else None
+        if found is not None and isinstance(self.screen, WelcomeScreen):
+            self._start = found
+            self.pop_screen()
+            self._begin(found)
 
     def open_folder(self, folder: str, *, create: bool) -> None:
         """Leave the first run for a workspace, or say why it cannot be one."""

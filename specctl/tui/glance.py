@@ -6,11 +6,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from specctl.adapters import paths
 from specctl.adapters.overlay import read_overlay
+from specctl.adapters.workspace_root import REMOTES, VARIABLE, root_around
 from specctl.domain.errors import UsageError
-
-REMOTES, VARIABLE = "remotes", "SPECCTL_WORKSPACE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +30,8 @@ def glance(start: Path, chosen: str | None) -> Glance | None:
         if not root.is_dir():
             raise UsageError(f"{asked} is not a directory", hint=f"specctl init {asked}")
         return Glance(root.absolute(), _names(root))
-    for folder in (start, *start.parents, paths.own_workspace()):
-        if (folder / REMOTES).is_dir():
-            return Glance(folder, _names(folder))
-    return None
+    folder = root_around(start, has_lab=read_overlay() is not None)
+    return Glance(folder, _names(folder)) if folder is not None else None
 
 
 def _names(root: Path) -> tuple[str, ...]:

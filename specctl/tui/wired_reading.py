@@ -19,6 +19,7 @@ from specctl.services.drift import Looked, drift_of, profile_of, read_drift
 from specctl.services.inspection import open_tree
 from specctl.services.linting import as_finding, check_files, check_on
 from specctl.services.server_keys import keys_for
+from specctl.services.topology import read_ways
 from specctl.tui.reading import Git, Hits, ProfileEntry, Profiles, ProfileSheet
 from specctl.tui.searching import MOST_HITS, check_pattern, cut_words, hit_of
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from specctl.domain.server import Server
     from specctl.domain.source import Tree
     from specctl.domain.state import Store
+    from specctl.domain.topology import Topology
     from specctl.facts.server_info import ServerInfo
     from specctl.services.connection import Connection
     from specctl.services.inspection import OpenTree
@@ -38,6 +40,12 @@ if TYPE_CHECKING:
 
 SHORT_COMMIT = 7
 LONGEST_SEARCH_S = 20.0
+
+
+def reopen(root: Path, *, read_only: bool) -> Workspace:
+    """The workspace of a directory; the user's own one need not be there while a lab is up."""
+    chosen = str(root) if root.is_dir() else None
+    return find_workspace(root, chosen, read_only=read_only)
 
 
 class WorkspaceReading:
@@ -90,11 +98,17 @@ class WorkspaceReading:
 
     # ---------------------------------------------------------------- profiles
 
+    async def read_files(self) -> Workspace:
+        """The workspace as its files are now."""
+        old = self._workspace
+        self._workspace = await asyncio.to_thread(
+            partial(reopen, old.root, read_only=old.read_only)
+        )
+        return self._workspace
+
     async def list_profiles(self) -> Profiles:
         """The profiles as their files are now."""
-        old = self._workspace
-        again = partial(find_workspace, old.root, str(old.root), read_only=old.read_only)
-        self._workspace = fresh = await asyncio.to_thread(again)
+        fresh = await self.read_files()
         states = await file_states(fresh.root / PROFILES)
         folder = fresh.root / PROFILES
         names = {path.stem for path in folder.glob("*.toml") if not path.name.startswith(".")}
@@ -186,6 +200,10 @@ class WorkspaceReading:
             await self._connection(host), self._workspace, self._keys_for, server
         )
         return found[0]
+
+    async def read_topology(self, host: str) -> Topology:
+        """How the GPUs of a host reach each other."""
+        return await read_ways(await self._connection(host))
 
     def drift_at_hand(
         self, host: str, server: Server, info: ServerInfo | None

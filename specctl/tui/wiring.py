@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from specctl.adapters.clock import SystemClock
-from specctl.adapters.paths import ledger_file
+from specctl.adapters.overlay import read_overlay
+from specctl.adapters.command_log import CommandLog
+from specctl.adapters.paths import command_file, ledger_file
 from specctl.adapters.secrets import Secrets
 from specctl.adapters.trust import fetch_host_key, write_known_host
 from specctl.adapters.workloads import read_workload
-from specctl.adapters.workspace import find_workspace
+from specctl.adapters.workspace_root import mark_of
 from specctl.domain.contradictions import gpus_needed
 from specctl.domain.errors import InvalidFileError, UsageError
 from specctl.domain.preflight import StartOptions
@@ -29,6 +32,7 @@ from specctl.services.stop import StopOptions, plan_stop, stop_server
 from specctl.tui.details import details_of, named_causes
 from specctl.tui.services import ProbePlan, ProfileChoice, ServerDetails
 from specctl.tui.wired_logs import WorkspaceLogs
+from specctl.tui.wired_reading import reopen
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -39,19 +43,25 @@ if TYPE_CHECKING:
     from specctl.domain.plan import Plan
     from specctl.domain.probe import ProbeResult
     from specctl.domain.profile import Profile
+    from specctl.domain.remote_command import RemoteCommand
     from specctl.domain.server import Server
     from specctl.domain.state import Store
     from specctl.services.connection import Connection
     from specctl.services.measured_server import Keys
     from specctl.services.outcome import Outcome
 
+NOTICED_EVERY_S = 2.0
 WORKLOAD = "mixed"
 """The bundled set that a probe from a key sends."""
 
 
+def _mark(root: Path) -> tuple[tuple[str, int], ...]:
+    return mark_of(root, read_overlay())
+
+
 async def open_services(root: Path, store: Store, *, read_only: bool) -> WorkspaceServices:
     """The services of a workspace; its files are read now."""
-    return WorkspaceServices(find_workspace(root, str(root), read_only=read_only), store)
+    return WorkspaceServices(reopen(root, read_only=read_only), store)
 
 
 class WorkspaceServices(WorkspaceLogs):
@@ -61,7 +71,9 @@ class WorkspaceServices(WorkspaceLogs):
         super().__init__(workspace, store)
         self._known_hosts = tuple(sorted(workspace.hosts()))
         self._clock = SystemClock()
-        self._fleet = Fleet(workspace, store, self._clock)
+        self._fleet = Fleet(
+            workspace, store, self._clock, CommandLog(self._clock, command_file())
+        )
         self._monitor = Monitor(self._fleet, keys=self._keys_for)
         self._secrets: Secrets | None = None
         self._guards: dict[str, bool] = {}
@@ -72,6 +84,10 @@ class WorkspaceServices(WorkspaceLogs):
     def hosts(self) -> Sequence[str]:
         """Names of the workspace's hosts, by name."""
         return self._known_hosts
+
+    def commands(self) -> Sequence[RemoteCommand]:
+        """What was done on hosts in this session, the oldest first."""
+        return self._fleet.commands.commands()
 
     def profiles(self, host: str | None) -> Sequence[ProfileChoice]:
         """Every profile, with the number of things wrong with it; those that fit `host` first."""
@@ -129,9 +145,34 @@ class WorkspaceServices(WorkspaceLogs):
     async def monitor(self) -> None:
         """Watch every host until cancelled, then close the connections."""
         try:
-            await self._monitor.watch(self.hosts())
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._monitor.watch(self.hosts()), name="hosts")
+                group.create_task(self._notice(), name="files of hosts")
         finally:
             await self._fleet.close()
+
+    async def _notice(self) -> None:
+        """Take in hosts that come and go: files written meanwhile, a lab brought up or down."""
+        root = self._workspace.root
+        before = await asyncio.to_thread(_mark, root)
+        while True:
+            await self._clock.sleep(NOTICED_EVERY_S)
+            mark = await asyncio.to_thread(_mark, root)
+            if mark != before:
+                before = mark
+                await self.take_hosts()
+
+    async def take_hosts(self) -> None:
+        """Watch the hosts that are there now, and those that are gone no more."""
+        old = dict(self._fleet.workspace.hosts())
+        self._fleet.workspace = await self.read_files()
+        now = self._workspace.hosts()
+        self._known_hosts = tuple(sorted(now))
+        for name in old.keys() - now.keys():
+            await self._monitor.remove(name)
+        changed = [name for name in now if name in old and now[name] != old[name]]
+        self._fleet.describe(name for name in changed if name not in self._guards)
+        self._monitor.add(name for name in self._known_hosts if name not in old)
 
     async def read_again(self, host: str) -> None:
         """Look again at once; reconnect now when the link is down."""

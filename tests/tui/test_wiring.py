@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from textwrap import dedent
@@ -12,14 +13,15 @@ import pytest
 from specctl.domain.errors import RefusedError, UsageError
 from specctl.domain.events import LinkChanged
 from specctl.domain.lint.finding import Severity
-from specctl.domain.state import Store
+from specctl.domain.state import Link, Store
+from specctl.tui import wiring
 from specctl.tui.reading import Git
 from specctl.tui.wiring import open_services
 from tests.tui import parts
 from tests.unit.facts.source.small import WHOLE
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
     from specctl.tui.wiring import WorkspaceServices
@@ -210,3 +212,32 @@ async def test_a_profile_is_rewritten_only_as_it_was_seen(
     with pytest.raises(RefusedError, match="has changed meanwhile"):
         await services.rewrite_profile("tiny", PROFILE, "")
     assert [path.name for path in (root / "profiles").iterdir()] == ["tiny.toml"]
+
+
+async def test_hosts_that_come_and_go_are_noticed(
+    services: WorkspaceServices, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wiring, "NOTICED_EVERY_S", 0.02)
+    here = (root / "remotes" / "here.toml").read_text()
+    store = services._store
+    watching = asyncio.ensure_future(services.monitor())
+    try:
+        await until_true(lambda: store.state.host("here").link is Link.UP)
+        (root / "remotes" / "there.toml").write_text(here)
+        await until_true(lambda: store.state.host("there").link is Link.UP)
+        assert list(services.hosts()) == ["here", "there"]
+        (root / "remotes" / "there.toml").write_text(here + "\n[labels]\nrack = '7'\n")
+        await until_true(lambda: store.state.host("there").labels == {"rack": "7"})
+        (root / "remotes" / "there.toml").unlink()
+        await until_true(lambda: "there" not in store.state.hosts)
+        assert list(services.hosts()) == ["here"]
+        assert store.state.host("here").link is Link.UP
+    finally:
+        watching.cancel()
+        await asyncio.wait([watching])
+
+
+async def until_true(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(20):
+        while not condition():
+            await asyncio.sleep(0.02)
