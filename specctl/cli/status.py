@@ -11,6 +11,7 @@ from specctl.cli.invocation import json_option
 from specctl.cli.output import write, write_json
 from specctl.cli.running import chosen_hosts, exit_status, fleet_of, run
 from specctl.cli.status_text import host_lines
+from specctl.cli.topology import show_topology
 from specctl.domain.errors import UsageError
 from specctl.domain.filter_fields import FIELDS, chooses, filter_of
 from specctl.domain.plain import plain
@@ -31,19 +32,31 @@ CLEAR = "\x1b[H\x1b[2J"
 @click.option("--watch", "again", is_flag=True, help="Look again every two seconds.")
 @click.option("--filter", "terms", default="", metavar="TERMS",
               help="Only hosts that match, e.g. 'gpu.util<5 server.state=ready'.")  # fmt: skip
+@click.option("--topology", "ways", is_flag=True, help="Show how GPUs reach each other instead.")
 @json_option
 @click.pass_obj
 def command(
-    invocation: Invocation, hosts: tuple[str, ...], *, again: bool, terms: str, as_json: bool
+    invocation: Invocation,
+    hosts: tuple[str, ...],
+    *,
+    again: bool,
+    terms: str,
+    ways: bool,
+    as_json: bool,
 ) -> int:
     """Show GPUs, processes and servers of hosts; exit 3 when one is not reached.
 
     \b
     specctl status                       every host of the workspace
     specctl status gpu8 --json
+    specctl status gpu8 --topology       NVLink and PCIe between its GPUs
     specctl status --filter 'gpu.util<5 label=blackwell !alert=any'
     """  # noqa: D301  click reads \b
     with contextlib.suppress(KeyboardInterrupt):
+        if ways:
+            if again or terms:
+                raise UsageError("--topology goes with neither --watch nor --filter")
+            return run(show_topology(invocation, hosts, as_json=as_json))
         wanted = _wanted(terms)
         return run(_status(invocation, hosts, wanted, again=again, as_json=as_json))
     return 0

@@ -16,6 +16,7 @@ from specctl.tui.screens.choice import Choice, ChoiceDialog
 from specctl.tui.screens.difference import DifferenceScreen
 from specctl.tui.screens.drift import DriftDialog
 from specctl.tui.screens.source import SourceScreen
+from specctl.tui.screens.topology import TopologyDialog
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -183,7 +184,14 @@ class Browsing:
         off = "" if state.link is Link.UP else f"{state.link.value}: {state.link_words}".strip(": ")
         return Choice(name, note, off)
 
-    # ---------------------------------------------------------------- drift
+    # ---------------------------------------------------------------- one host
+
+    def do_topology_open(self, target: Target | None = None) -> None:
+        """How the GPUs of the host reach each other."""
+        target, services = target or self._app.target(), self._services()
+        if services is not None and target.host is not None:
+            host = target.host
+            self._app.push_screen(TopologyDialog(host, lambda: services.read_topology(host)))
 
     def do_drift_show(self, target: Target | None = None) -> None:
         """How the server differs from its profile, and why."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from specctl.domain.drift import ServerDrift
     from specctl.domain.lint.finding import Finding, Severity
     from specctl.domain.source import Place, Tree
+    from specctl.domain.topology import Topology
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,9 @@ class ReadingServices(Protocol):
 
     async def read_drift(self, host: str, server: str) -> ServerDrift:
         """How a running server differs from its profile."""
+
+    async def read_topology(self, host: str) -> Topology:
+        """How the GPUs of a host reach each other."""
 
 
 def counted(findings: Iterable[Finding]) -> dict[Severity, int]:

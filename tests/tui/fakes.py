@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from specctl.domain.server import Server
     from specctl.domain.source import Tree
     from specctl.domain.state import Store
+    from specctl.domain.topology import Topology
     from specctl.tui.reading import Hits, ProfileSheet
     from specctl.tui.services import ProfileChoice
 
@@ -167,6 +168,10 @@ class FakeServices(FakeTrials, FakeLogs):
     async def read_drift(self, host: str, server: str) -> ServerDrift:
         self._asked("read_drift", host, server)
         return library.DRIFT
+
+    async def read_topology(self, host: str) -> Topology:
+        self._asked("read_topology", host)
+        return library.TOPOLOGY
 
     async def offered_key(self, host: str) -> OfferedKey:
         self._asked("offered_key", host)

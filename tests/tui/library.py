@@ -18,6 +18,7 @@ from specctl.domain.source import (
     Tree,
     TreeFile,
 )
+from specctl.domain.topology import Topology
 from specctl.tui.reading import (
     Git,
     Hit,
@@ -402,3 +403,13 @@ DRIFT = ServerDrift(
     ),
     missing={"environment": Missing(Why.NO_PERMISSION, "the process is of another user")},
 )  # fmt: skip
+
+
+TOPOLOGY = Topology(
+    tuple(range(8)),
+    tuple(
+        tuple("X" if a == b else "PHB" if a // 4 == b // 4 else "SYS" for b in range(8))
+        for a in range(8)
+    ),
+    (0, 0, 0, 0, 1, 1, 1, 1),
+)

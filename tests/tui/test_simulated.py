@@ -15,6 +15,7 @@ from specctl.tui.panel import Painted
 from specctl.tui.render.lines import plain
 from specctl.tui.screen import Dialog, PanelScreen
 from specctl.tui.screens.choice import ChoiceDialog
+from specctl.tui.screens.commands import CommandsScreen
 from specctl.tui.screens.confirm import ConfirmDialog
 from specctl.tui.screens.difference import DifferenceScreen
 from specctl.tui.screens.drift import DriftDialog
@@ -30,6 +31,7 @@ from specctl.tui.screens.reading import ReadingDialog
 from specctl.tui.screens.run import RunDialog
 from specctl.tui.screens.screening import ScreeningDialog
 from specctl.tui.screens.source import SourceScreen
+from specctl.tui.screens.topology import TopologyDialog
 from specctl.tui.screens.trial import TrialScreen
 from specctl.tui.screens.trial_plan import TrialPlanDialog
 from specctl.tui.screens.trials import TrialsScreen
@@ -48,6 +50,7 @@ WAYS: dict[type, tuple[str, ...]] = {
     FleetScreen: (),
     HostScreen: ("enter",),
     LogScreen: ("L",),
+    CommandsScreen: ("at",),
     ProfilesDialog: ("s",),
     PlanDialog: ("s", "enter"),
     ProbeDialog: ("p",),
@@ -55,6 +58,7 @@ WAYS: dict[type, tuple[str, ...]] = {
     SourceScreen: ("S",),
     ProfilesScreen: ("P",),
     DriftDialog: ("enter", "d"),
+    TopologyDialog: ("enter", "i", SETTLED),
     ChoiceDialog: ("P", "enter"),
     DifferenceScreen: ("P", "d", "enter"),
     ConfirmDialog: ("colon", *"flush", "enter"),
