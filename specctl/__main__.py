@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from specctl import __version__
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+CANNOT_DRAW = ("dumb", "unknown")
 _WITH_VALUE = ("-C", "--workspace")
 
 
@@ -26,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from specctl.cli.completing import answer
 
         return answer(words[1:])
-    if _names_no_command(words) and sys.stdin.isatty() and sys.stdout.isatty():
+    if _names_no_command(words) and sys.stdin.isatty() and sys.stdout.isatty() and _can_draw():
         from specctl.tui.app import run_tui
 
         return run_tui(workspace=_workspace(words), read_only="--read-only" in words)
@@ -55,6 +57,11 @@ def _say_version() -> int:
 
         return end_without_output(OutputLostError(error))
     return 0
+
+
+def _can_draw() -> bool:
+    """The terminal moves its cursor; that of an editor or a serial line may not."""
+    return os.environ.get("TERM") not in CANNOT_DRAW
 
 
 def _names_no_command(words: Sequence[str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
 from importlib import import_module
@@ -73,6 +74,7 @@ COMMANDS: dict[str, dict[str, Entry]] = {
     },
     "results": {
         "runs": Entry("runs", "List, show, recompute and export what was measured."),
+        "commands": Entry("commands", "List what was done on hosts, with exact command lines."),
         "replay": Entry("replay", "Show a recording on the screens, or print it."),
     },
     "help": {
@@ -139,9 +141,18 @@ def cli(ctx: click.Context, chosen: str | None, *, read_only: bool) -> None:
     """Operate speculative decoding with SGLang on GPU hosts reached over SSH."""
     ctx.obj = Invocation(chosen, read_only)
     if ctx.invoked_subcommand is None:
-        raise UsageError(
-            "the screen needs a terminal, and no command is given", hint="specctl --help"
+        raise _no_screen()
+
+
+def _no_screen() -> UsageError:
+    """Why the screen was not opened, with what prints the same."""
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        return UsageError(
+            f"the screen needs a terminal that can draw, and TERM is {os.environ.get('TERM')}",
+            hint="specctl status and specctl watch print what it shows; where the terminal can "
+            "draw all the same: TERM=xterm-256color specctl",
         )
+    return UsageError("the screen needs a terminal, and no command is given", hint="specctl --help")
 
 
 def run(arguments: Sequence[str]) -> int:

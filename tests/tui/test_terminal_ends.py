@@ -1,0 +1,122 @@
+"""However the screen ends, the terminal is as it was; one that cannot draw is told so."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.tui.terminal import Terminal, terminal_environ
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+CRASHING = """
+import sys
+from specctl.tui.application import SpecctlApp
+def on_key(self, event):
+    raise RuntimeError("on purpose")
+SpecctlApp.on_key = on_key
+from specctl.__main__ import main
+sys.exit(main(sys.argv[1:]))
+"""
+GREYS = {0, 7, 8, 15, 16, 59, 102, 145, 188, 231, *range(232, 256)}
+"""Of xterm's 256 colours: what tmux makes of a true colour without a hue."""
+
+AS_BEFORE = "0 0 1"
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    remotes = tmp_path / "ws/remotes"
+    remotes.mkdir(parents=True)
+    (remotes / "here.toml").write_text(f'transport = "local"\npython = "{sys.executable}"\n')
+    return tmp_path / "ws"
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Callable[..., Terminal]]:
+    made: list[Terminal] = []
+
+    def make(*, columns: int = 100, rows: int = 30, **environ: str) -> Terminal:
+        environ = terminal_environ(tmp_path, **environ)
+        made.append(Terminal(tmp_path, environ, columns=columns, rows=rows))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def opened(screen: Terminal) -> int:
+    """The process, once the table is drawn and keys are read."""
+    screen.wait_for(lambda text: "Hosts" in text and "here" in text, "the table")
+    assert screen.modes() != AS_BEFORE
+    return int(screen.pid_file.read_text())
+
+
+def assert_restored(screen: Terminal) -> None:
+    screen.wait_for("BACK")
+    assert screen.modes() == AS_BEFORE
+    assert {"icanon", "echo", "isig"} <= screen.line_settings()
+
+
+def test_the_terminal_is_as_it_was_however_the_screen_ends(
+    terminal: Callable[..., Terminal], workspace: Path
+) -> None:
+    screen = terminal()
+    words = ["-C", str(workspace)]
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        screen.begin(words)
+        os.kill(opened(screen), number)
+        assert screen.exit_status() == 130, number
+        assert_restored(screen)
+        assert "Traceback" not in screen.text()
+    screen.begin(words, program=("-c", CRASHING))
+    opened(screen)
+    screen.send("j")
+    assert screen.exit_status() == 1
+    assert_restored(screen)
+    assert "on purpose" in screen.text()
+
+
+def test_ctrl_c_says_how_to_quit_and_without_colours_80x24_holds_it_all(
+    terminal: Callable[..., Terminal], workspace: Path
+) -> None:
+    screen = terminal(columns=80, rows=24, NO_COLOR="1")
+    screen.begin(["-C", str(workspace)])
+    opened(screen)
+    shown = screen.wait_for("? help")
+    assert all(len(line) <= 80 for line in shown.splitlines())
+    colours = {int(n) for n in re.findall(r"[34]8;5;(\d+)", screen.text(coloured=True))}
+    assert colours <= GREYS
+    screen.send("C-c")
+    screen.wait_for(lambda text: "ctrl+q" in text.lower(), "how to quit")
+    screen.send("C-q")
+    assert screen.exit_status() == 0
+    assert_restored(screen)
+
+
+def test_a_terminal_that_cannot_draw_is_told_what_to_do(
+    terminal: Callable[..., Terminal], workspace: Path
+) -> None:
+    screen = terminal()
+    screen.begin(["-C", str(workspace)], program=("-c", DUMB))  # tmux sets TERM itself
+    assert screen.exit_status() == 2
+    shown = screen.text()
+    assert "TERM is dumb" in shown
+    assert "specctl status" in shown
+    assert "Hosts" not in shown
+
+
+DUMB = """
+import os, sys
+os.environ["TERM"] = "dumb"
+from specctl.__main__ import main
+sys.exit(main(sys.argv[1:]))
+"""
