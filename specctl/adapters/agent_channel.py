@@ -23,8 +23,10 @@ from specctl.domain.text import clean, shorten
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+    from contextlib import AbstractContextManager
 
     from specctl.adapters.bundle import Bundle
+    from specctl.adapters.command_log import HostLog
     from specctl.adapters.session import Process, Session
 
 START_S = 20.0
@@ -76,6 +78,9 @@ class AgentChannel:
         self.host, self.hello = session.host, hello
         self._session, self._process, self._lines = session, process, lines
         self._ids = count(1)
+        self.log: HostLog | None = None
+        """Where ops are noted; None where nobody wants to know."""
+
         self._calls: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._streams: dict[int, StreamQueue] = {}
         self._ended: asyncio.Future[HostError] = asyncio.get_running_loop().create_future()
@@ -115,6 +120,13 @@ class AgentChannel:
 
     async def call(self, op: str, *, timeout_s: float = 10, **params: Any) -> dict[str, Any]:
         """Ask and wait for the one answer; raises AgentAnswerError when it is a refusal."""
+        with self._noted(op, params):
+            return await self._ask(op, timeout_s, params)
+
+    def _noted(self, op: str, params: dict[str, Any]) -> AbstractContextManager[object]:
+        return self.log.op(op, params) if self.log is not None else contextlib.nullcontext()
+
+    async def _ask(self, op: str, timeout_s: float, params: dict[str, Any]) -> dict[str, Any]:
         identifier = next(self._ids)
         answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._calls[identifier] = answer
@@ -144,7 +156,8 @@ class AgentChannel:
         identifier = next(self._ids)
         self._streams[identifier] = queue
         try:
-            await self._send(identifier, op, params)
+            with self._noted(op, params):
+                await self._send(identifier, op, params)
             while (item := await queue.get()) is not None:
                 yield item
         finally:

@@ -5,16 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from specctl.adapters.enter import EnteredSession
+from specctl.adapters.noted import NotedSession
 
 if TYPE_CHECKING:
+    from specctl.adapters.command_log import HostLog
     from specctl.adapters.session import Session
     from specctl.adapters.ssh_settings import SshSettings
     from specctl.domain.host import Host
 
 
-async def connect(host: Host, *, settings: SshSettings | None = None) -> Session:
-    """A session on `host`; raises HostError with the hop that failed and what to do."""
+async def connect(
+    host: Host, *, settings: SshSettings | None = None, log: HostLog | None = None
+) -> Session:
+    """A session on `host`; raises HostError with the hop that failed and what to do.
+
+    What is run there is noted in `log`.
+    """
     outside = _local(host) if host.transport == "local" else await _over_ssh(host, settings)
+    outside = NotedSession(outside, log) if log is not None else outside
     return EnteredSession(outside, host.enter) if host.enter else outside
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from specctl.adapters.agent_channel import first_words
 from specctl.adapters.agent_start import FailedStart
 from specctl.adapters.bundle import holder_bundle, oneshot_bundle
+from specctl.adapters.command_log import naming
 from specctl.domain.errors import AgentError, RemoteFailedError
 from specctl.domain.text import clean
 
@@ -31,7 +32,8 @@ async def run_oneshot(
 ) -> dict[str, Any]:
     """The answer of the one-shot `name`; raises RemoteFailedError with its own words."""
     bundle = oneshot_bundle(python, name, request)
-    finished = await session.run(bundle.argv, timeout_s=timeout_s, stdin=bundle.payload)
+    with naming(name, request):
+        finished = await session.run(bundle.argv, timeout_s=timeout_s, stdin=bundle.payload)
     framed = _after(finished.stdout, bundle.marker.encode() + b" ")
     if framed is None:
         raise _no_answer(session.host, python, finished)
@@ -49,7 +51,8 @@ async def held_oneshot(
 ) -> AsyncIterator[dict[str, Any]]:
     """The answer of a one-shot that goes on until the block is left, or the connection is lost."""
     bundle = holder_bundle(python, name, request)
-    process = await session.open(bundle.argv)
+    with naming(name, request):
+        process = await session.open(bundle.argv)
     try:
         _, framed = await first_words(session.host, process, python, bundle, timeout_s)
         yield _read_answer(session.host, name, framed)

@@ -34,6 +34,11 @@ def ledger_file() -> Path:
     return state_dir() / "ledger.db"
 
 
+def command_file() -> Path:
+    """What was done on hosts; the file before it ends in `.1`."""
+    return state_dir() / "commands.jsonl"
+
+
 def own_workspace() -> Path:
     """The workspace used where no other is found."""
     return config_dir() / "workspace"

@@ -19,7 +19,10 @@ from specctl.domain.forecast.report import ForecastReport
 from specctl.domain.listed import HostList, ProfileList
 from specctl.domain.plan import Plan
 from specctl.domain.probe import ProbeResult, RequestResult
+from specctl.domain.remote_command import CommandList
 from specctl.domain.runs import Run, RunList
+from specctl.domain.simulated_acceptance import ForcedReport
+from specctl.domain.topology import Topologies
 from specctl.domain.trial.published import PublishedTrial
 from specctl.domain.trial.screening_published import PublishedScreening
 from specctl.services.outcome import Outcome
@@ -62,6 +65,12 @@ DOCUMENTS = {
             CheckpointReport,
             "A draft beside its target, by their small files.",
             "checkpoint --json",
+        ),
+        Document(
+            "commands",
+            CommandList,
+            "What specctl did on hosts, the oldest first.",
+            "commands --json",
         ),
         Document(
             "compare",
@@ -196,10 +205,22 @@ DOCUMENTS = {
             "status --json",
         ),
         Document(
+            "acceptance",
+            ForcedReport,
+            "Which accept length would pay, from launches that it was forced on.",
+            "cost --simulate-accept-length --json",
+        ),
+        Document(
             "screening",
             PublishedScreening,
             "Several profiles ranked, and the trial of the one that was left.",
             "compare --json",
+        ),
+        Document(
+            "topology",
+            Topologies,
+            "How the GPUs of hosts reach each other.",
+            "status --topology --json",
         ),
         Document(
             "trial",

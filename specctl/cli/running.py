@@ -58,10 +58,12 @@ async def _until_told(work: Coroutine[None, None, T]) -> T:
 @asynccontextmanager
 async def fleet_of(invocation: Invocation) -> AsyncIterator[Fleet]:
     """The fleet of this run's workspace, with a fresh store."""
+    from specctl.adapters.paths import command_file
     from specctl.domain.state import Store
     from specctl.services.fleet import open_fleet
 
-    async with open_fleet(invocation.workspace(), Store()) as fleet:
+    workspace = invocation.workspace()
+    async with open_fleet(workspace, Store(), command_file=command_file()) as fleet:
         yield fleet
 
 

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 from specctl.adapters.agent_channel import AgentChannel
 from specctl.adapters.bundle import agent_bundle
 from specctl.adapters.clock import Clock, SystemClock
+from specctl.adapters.command_log import CommandLog, naming
 from specctl.adapters.connect import connect
 from specctl.domain.errors import HostError
 from specctl.domain.events import HostDescribed
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
+    from pathlib import Path
 
     from specctl.adapters.agent_start import Hello
     from specctl.adapters.session import Session
@@ -50,8 +52,13 @@ class HostConnection:
 class Fleet:
     """The hosts of a workspace; at most one connection to each."""
 
-    def __init__(self, workspace: Workspace, store: Store, clock: Clock) -> None:
+    def __init__(
+        self, workspace: Workspace, store: Store, clock: Clock, commands: CommandLog | None = None
+    ) -> None:
         self.workspace, self.store, self.clock = workspace, store, clock
+        self.commands = commands or CommandLog(clock)
+        """What is done on the hosts."""
+
         self._open: dict[str, HostConnection] = {}
         self._locks: dict[str, asyncio.Lock] = {}
 
@@ -69,7 +76,7 @@ class Fleet:
                 return known
             if known is not None:
                 await close_host(known)
-            self._open[name] = fresh = await open_host(self.workspace.host(name))
+            self._open[name] = fresh = await open_host(self.workspace.host(name), self.commands)
             return fresh
 
     async def drop(self, name: str) -> None:
@@ -95,16 +102,19 @@ def described(host: Host, now_s: float) -> HostDescribed:
     )
 
 
-async def open_host(host: Host) -> HostConnection:
-    """Connect to `host` and start its agent; raises HostError."""
-    session = await connect(host)
+async def open_host(host: Host, commands: CommandLog | None = None) -> HostConnection:
+    """Connect to `host` and start its agent, noting what is done there; raises HostError."""
+    log = (commands or CommandLog(SystemClock())).of(host)
+    session = await connect(host, log=log)
     python = (host.python or DEFAULT_PYTHON,)
     try:
         bundle = agent_bundle((*_environment(host), *python))
-        agent = await AgentChannel.start(session, python, bundle=bundle)
+        with naming("agent", {"action": "start"}):
+            agent = await AgentChannel.start(session, python, bundle=bundle)
     except BaseException:
         await session.close()
         raise
+    agent.log = log
     return HostConnection(host, session, agent)
 
 
@@ -124,10 +134,15 @@ async def close_host(connection: HostConnection) -> None:
 
 @asynccontextmanager
 async def open_fleet(
-    workspace: Workspace, store: Store, clock: Clock | None = None
+    workspace: Workspace,
+    store: Store,
+    clock: Clock | None = None,
+    *,
+    command_file: Path | None = None,
 ) -> AsyncIterator[Fleet]:
-    """A fleet whose connections are closed at the end."""
-    fleet = Fleet(workspace, store, clock or SystemClock())
+    """A fleet whose connections are closed at the end; what it does is kept in `command_file`."""
+    clock = clock or SystemClock()
+    fleet = Fleet(workspace, store, clock, CommandLog(clock, command_file))
     try:
         yield fleet
     finally:

@@ -57,7 +57,7 @@ __all__ = [
 ]
 
 ACTIONS: tuple[Action, ...] = (
-    go("row.open", "enter", "open", "open what is selected", LISTS),
+    go("row.open", "enter", "open", "open what is selected", LISTS | COMMANDS),
     act(
         "server.start",
         "s",
@@ -117,6 +117,7 @@ ACTIONS: tuple[Action, ...] = (
     act("report.open", "o", "open report", "open its report", TRIAL),
     act("kinds.choose", "t", "all runs", "trials alone, all runs", TRIALS),
     act("drift.show", "d", "drift", "explain drift", FLEET_HOST, refuse=needs_seen_server),
+    act("topology.open", "i", "interconnect", "ways between its GPUs", HOST, refuse=needs_host),
     act("source.grep", "ctrl+g", "grep", "search every file", SOURCE),
     act("live.span", "t", "span", "span 1, 5, 30 min", FLEET_HOST),
     act("live.pause", "f", "pause", "pause, follow", LIVE | LOG),
@@ -129,6 +130,7 @@ ACTIONS: tuple[Action, ...] = (
         shown="!",
     ),
     act("log.previous_run", "p", "previous run", "the launch before", LOG),
+    act("commands.reads", "w", "reads", "with reads, or changes only", COMMANDS),
     act("log.wrap", "w", "wrap", "wrap long lines", LOG),
     act("log.times", "t", "times", "its times, ours, none", LOG),
     act("screen.save", "ctrl+s", "save", "save all of it", LOG),
@@ -152,6 +154,7 @@ ACTIONS: tuple[Action, ...] = (
     go("trials.open", "T", "trials", "Trials", PANELS - TRIALS),
     go("log.open", "L", "log", "Log", PANELS - EITHER_TRIAL - LOG),
     go("alerts.open", "A", "alerts", "Alerts", PANELS - ALERTS),
+    go("command_log.open", "at", "commands", "Commands", PANELS - COMMANDS, shown="@"),
     go("go.last", "minus", "last", "the last screen", PANELS, shown="-"),
     go("go.back", "escape", "back", "back, close", PANELS, shown="esc"),
     go("go.back_or_quit", "q", "quit", "back, at Fleet quit", EVERYWHERE),

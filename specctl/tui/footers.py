@@ -11,11 +11,14 @@ FOOTERS: dict[str, tuple[str, ...]] = {
     "host": (
         "server.start", "server.stop", "server.adopt", "probe.start", "drift.show", "log.open",
         "profiles.open", "source.open", "live.pause", "panel.zoom", "sibling.next",
-        "command.open", "live.span",
+        "command.open", "live.span", "topology.open",
     ),
     "log": (
         "live.pause", "filter.open", "match.next", "log.first_cause", "log.wrap", "log.times",
         "log.previous_run", "screen.save", "copy.selection", "sibling.next", "go.back",
+    ),
+    "commands": (
+        "row.open", "commands.reads", "filter.open", "copy.selection", "host.open", "go.back",
     ),
     "launch": (
         "server.start", "host.open", "log.open", "copy.selection", "command.open", "go.back",

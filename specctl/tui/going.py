@@ -9,6 +9,7 @@ from textual.app import App
 from specctl.tui.action import Target
 from specctl.tui.screen import PanelScreen
 from specctl.tui.screens.alerts import AlertsScreen
+from specctl.tui.screens.commands import CommandsScreen
 from specctl.tui.screens.fleet import FleetScreen
 from specctl.tui.screens.host import HostScreen
 from specctl.tui.screens.log import LogScreen
@@ -17,12 +18,14 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from specctl.tui.scene import Scene
+    from specctl.tui.services import Services
 
 
 class Going(App[int]):
     """The part of the app that opens and leaves screens."""
 
     scene: Scene
+    services: Services | None
     read_only: bool
     _last_host: str | None = None
 
@@ -91,6 +94,11 @@ class Going(App[int]):
             self.screen.show(host, server)
         else:
             self.go_to(LogScreen(host, server))
+
+    def do_command_log_open(self) -> None:
+        """What was done on hosts in this session."""
+        if not isinstance(self.screen, CommandsScreen):
+            self.go_to(CommandsScreen(lambda: self.services.commands() if self.services else ()))
 
     def do_alerts_open(self) -> None:
         """What is wrong, and what was."""

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 SCREENS = (
     "fleet",
     "host",
+    "commands",
+    "log",
     "source",
     "profiles",
     "difference",

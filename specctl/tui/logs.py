@@ -1,18 +1,22 @@
-"""What the log's screen asks for."""
+"""What the screens of logs ask for."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
     from pathlib import Path
 
+    from specctl.domain.remote_command import RemoteCommand
     from specctl.services.log_paging import LogPart
 
 
 class LogServices(Protocol):
-    """A server's log in parts; expected failures are `SpecctlError`."""
+    """Logs of servers in parts, and of what was done; expected failures are `SpecctlError`."""
+
+    def commands(self) -> Sequence[RemoteCommand]:
+        """What was done on hosts in this session, the oldest first."""
 
     async def log_end(self, host: str, server: str | None, back: int) -> LogPart:
         """The end of a server's log, or of the launch `back` launches before."""

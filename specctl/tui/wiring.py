@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from specctl.adapters.clock import SystemClock
-from specctl.adapters.overlay import read_overlay
 from specctl.adapters.command_log import CommandLog
+from specctl.adapters.overlay import read_overlay
 from specctl.adapters.paths import command_file, ledger_file
 from specctl.adapters.secrets import Secrets
 from specctl.adapters.trust import fetch_host_key, write_known_host
@@ -71,9 +71,7 @@ class WorkspaceServices(WorkspaceLogs):
         super().__init__(workspace, store)
         self._known_hosts = tuple(sorted(workspace.hosts()))
         self._clock = SystemClock()
-        self._fleet = Fleet(
-            workspace, store, self._clock, CommandLog(self._clock, command_file())
-        )
+        self._fleet = Fleet(workspace, store, self._clock, CommandLog(self._clock, command_file()))
         self._monitor = Monitor(self._fleet, keys=self._keys_for)
         self._secrets: Secrets | None = None
         self._guards: dict[str, bool] = {}

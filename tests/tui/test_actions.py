@@ -18,6 +18,7 @@ from specctl.tui.render.help import blocks
 from specctl.tui.render.lines import plain
 from specctl.tui.screen import BY_TEXTUAL, PanelScreen, bindings
 from specctl.tui.screens.alerts import AlertsScreen
+from specctl.tui.screens.commands import CommandsScreen
 from specctl.tui.screens.difference import DifferenceScreen
 from specctl.tui.screens.fleet import FleetScreen
 from specctl.tui.screens.host import HostScreen
@@ -40,6 +41,7 @@ SCREENS = {
     "host": HostScreen,
     "launch": LaunchScreen,
     "log": LogScreen,
+    "commands": CommandsScreen,
     "profiles": ProfilesScreen,
     "source": SourceScreen,
     "trial": TrialScreen,

@@ -36,10 +36,11 @@ NEEDS_NO_HOST = {
     "breakeven",
     "lab",
     "check",
+    "web",
 }
 """They are about files, numbers or a machine that is no host yet."""
 
-OF_KEPT_RUNS = {"runs", "expect", "advise", "replay"}
+OF_KEPT_RUNS = {"runs", "expect", "advise", "replay", "commands"}
 """They say of a run, or a recording, what was kept of its host."""
 
 

@@ -18,6 +18,8 @@ from specctl.domain.lint.finding import Finding, Severity
 from specctl.domain.listed import HostList, ProfileList, list_host, list_profile
 from specctl.domain.plain import plain
 from specctl.domain.profile import Expectation, Profile, Speculation
+from specctl.domain.remote_command import CommandList, RemoteCommand, Way
+from specctl.domain.topology import HostTopology, Topologies, Topology, topology_words
 from tests.unit.domain.forecast.transcripts import like_text
 from tests.unit.domain.run_figures import chain, run, tree
 
@@ -105,11 +107,32 @@ def _profiles() -> Any:
     return plain(ProfileList("SGLang 0.5.23", None, rows))
 
 
+def _topology() -> Any:
+    ways = (("X", "NV12", "SYS"), ("NV12", "X", "SYS"), ("SYS", "SYS", "X"))
+    found = Topology((0, 1, 2), ways, (0, 0, None))
+    missing = HostTopology(None, "host cpu1: nvidia-smi topo -m printed no matrix")
+    return plain(Topologies({"gpu8": HostTopology(found, topology_words(found)), "cpu1": missing}))
+
+
+def _commands() -> Any:
+    way = Way.COMMAND
+    argv = ("python3", "-I", "-c", "…", "specctl-9f")
+    asked = {"launch_id": "7c1e2d90", "argv": ["python", "-m", "sglang.launch_server"]}
+    launch = RemoteCommand(
+        1_800_000_000.0, "gpu8", way, "launcher", argv, asked, "ok", changes=True, elapsed_s=0.62
+    )
+    asked_for = {"paths": ["/models/k2.5"]}
+    stat = RemoteCommand(1_800_000_001.0, "gpu8", Way.AGENT, "stat", (), asked_for, "ok")
+    return plain(CommandList((launch, stat), "~/.local/state/specctl/commands.jsonl"))
+
+
 VALUE_EXAMPLES: Mapping[str, Callable[[], Mapping[str, Any]]] = {
     "advise": _advise,
+    "commands": _commands,
     "cost": _cost,
     "expect": _expect,
     "forecast": _forecast,
     "hosts": _hosts,
     "profiles": _profiles,
+    "topology": _topology,
 }
