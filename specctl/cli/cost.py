@@ -8,6 +8,7 @@ import click
 
 from specctl.cli.compare_options import Concurrencies, design_of
 from specctl.cli.compare_trial import open_ledger, run_new
+from specctl.cli.cost_forced import AcceptLengths, sweep
 from specctl.cli.cost_text import write_report
 from specctl.cli.diagnostics import INTERRUPTED, say, warn
 from specctl.cli.invocation import json_option, yes_option
@@ -65,6 +66,12 @@ ONE_EACH = design_of(1, 0.02, strict=False)
     "--allreduce", is_flag=True,
     help="Measure all-reduces of the model's message sizes instead; nothing is launched.",
 )  # fmt: skip
+@click.option(
+    "--simulate-accept-length",
+    type=AcceptLengths(),
+    metavar="TOKENS[,…]",
+    help="Launch PROFILE with these accept lengths forced on it, to see from which on it pays.",
+)
 @click.option("--dry-run", is_flag=True, help="Show what would be done and do nothing.")
 @yes_option
 @json_option
@@ -77,15 +84,19 @@ def command(
     The profile and its baseline are launched once each, as by compare, and measured at every
     concurrency. A prediction from the same windows agrees by construction: give another run
     (--from) or typed times, or start both with SGLANG_RECORD_STEP_TIME=1 in their environment, to
-    see how good predictions are here.
+    see how good predictions are here. With --simulate-accept-length the build itself is told what
+    to accept: outputs are not the model's then.
 
     \b
     specctl cost gpu8 llama-8b-eagle3 --concurrency 1,8
     specctl cost gpu8 llama-8b-eagle3 --measured 5c0f --from 91aa
     specctl cost gpu8 llama-8b-eagle3 --allreduce --measured 5c0f
+    specctl cost gpu8 llama-8b-eagle3 --simulate-accept-length 1.5,2,3
     """  # noqa: D301  click reads \b
     typed = _typed(asked)
     base = _baseline(invocation, host, profile, asked["baseline"])
+    if asked["simulate_accept_length"]:
+        return sweep(invocation, host, (base, profile), {**asked, "as_json": as_json})
     links, reduced, earlier = _prepare(invocation, host, profile, asked)
     figures, status = _figures(invocation, host, (base, profile), asked)
     if asked["dry_run"]:

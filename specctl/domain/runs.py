@@ -17,6 +17,9 @@ class RunKind(Enum):
     PROBE = "probe"
     TRIAL = "trial"
     COMPARISON = "comparison"
+    ACCEPTANCE = "acceptance"
+    """Accept lengths forced on a profile, to see which would pay; outputs are not the model's."""
+
     SCREENING = "screening"
     """Several profiles against each other, to choose the one that a trial is about."""
 

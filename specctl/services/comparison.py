@@ -10,9 +10,12 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from specctl.domain.command import server_environment
 from specctl.domain.comparison import Arm, Comparison, find_unasked
 from specctl.domain.errors import HostError, RefusedError, UsageError
+from specctl.domain.plan import refused
 from specctl.domain.preflight import StartOptions
+from specctl.domain.simulated_acceptance import forced_on
 from specctl.services.arm import Bench, run_arm
 from specctl.services.cancelling import take_back_cancelling
 from specctl.services.host_reading import read_host
@@ -78,8 +81,12 @@ async def plan_comparison(
     find: Callable[[str], Profile | None],
     secrets: Secrets,
     clock: Clock,
+    is_acceptance_forced: bool = False,
 ) -> ComparisonPlan:
-    """What comparing `profiles` would do; `find` gives the profile that a server came from."""
+    """What comparing `profiles` would do; `find` gives the profile that a server came from.
+
+    Profiles that have their accepted tokens made up are refused unless `is_acceptance_forced`.
+    """
     names = [profile.name for profile in profiles]
     if len(set(names)) < max(len(names), 2):
         raise UsageError(
@@ -88,7 +95,9 @@ async def plan_comparison(
         )
     options = StartOptions(replace=True)
     plans = [
-        await plan_launch(connection, profile, options, secrets=secrets, clock=clock)
+        await plan_launch(
+            connection, profile, options, secrets=secrets, clock=clock, is_measuring=True
+        )
         for profile in profiles
     ]
     stops = {server.name: server for plan in plans for server in plan.stops}
@@ -98,7 +107,9 @@ async def plan_comparison(
     loads = [plan.expected_s for plan in plans]
     keys = sorted({key for plan in plans for key in plan.lock_keys})
     measuring = await find_measuring(connection, keys)
-    refusals = (*measuring, *unrestorable, *(check for plan in plans for check in plan.refusals))
+    forced = () if is_acceptance_forced else _find_forced(connection, profiles)
+    refused_plans = [check for plan in plans for check in plan.refusals]
+    refusals = (*measuring, *unrestorable, *forced, *refused_plans)
     return ComparisonPlan(
         host=host,
         profiles=tuple(profiles),
@@ -107,6 +118,16 @@ async def plan_comparison(
         refusals=tuple(dict.fromkeys(refusals)),
         expected_s=None if None in loads else sum(load for load in loads if load is not None),
         lock_keys=tuple(MEASURING + key for key in keys),
+    )
+
+
+def _find_forced(connection: Connection, profiles: Sequence[Profile]) -> tuple[Check, ...]:
+    host = connection.host
+    next_step = f"Take it out, or see specctl cost {host.name} --simulate-accept-length."
+    return tuple(
+        refused("acceptance", f"{profile.name} sets {name}: accepted tokens are made up", next_step)
+        for profile in profiles
+        if (name := forced_on(server_environment(profile, host))) is not None
     )
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from specctl.domain.profile import Profile
     from specctl.domain.runs import Provenance
     from specctl.domain.server import Server
+    from specctl.domain.simulated_acceptance import ForcedReport
     from specctl.domain.workload import Workload
     from specctl.services.connection import Connection
     from specctl.services.outcome import Outcome
@@ -112,6 +113,35 @@ class Keeper:
             began_s=began_s,
             outcome="interrupted" if comparison.interrupted else "one launch each: no verdict",
             document=comparison_json(comparison),
+        )
+
+    async def keep_forced(
+        self,
+        connection: Connection,
+        profiles: Sequence[Profile],
+        *,
+        workload: Workload,
+        comparison: Comparison,
+        report: ForcedReport,
+        began_s: float,
+    ) -> str | None:
+        """The id under which a sweep of accept lengths is kept; None when it could not be."""
+        try:
+            provenance = await read_provenance(connection, profiles, workload)
+        except SpecctlError as error:
+            self.failures.append(error.message)
+            return None
+        arguments = {arm.profile: arm.arguments for arm in comparison.arms}
+        document = {"report": plain(report), "comparison": comparison_json(comparison)}
+        return self._add(
+            RunKind.ACCEPTANCE,
+            with_arguments(provenance, plain(arguments), None),
+            tuple(profile.name for profile in profiles),
+            began_s=began_s,
+            outcome="interrupted"
+            if comparison.interrupted
+            else "accept lengths forced: no verdict",
+            document=document,
         )
 
     def _add(

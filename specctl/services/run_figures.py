@@ -28,6 +28,10 @@ NO_FIGURES = {
         "nothing was measured in it",
         "specctl runs list --kind trial shows what was.",
     ),
+    RunKind.ACCEPTANCE: (
+        "its accept lengths were made up",
+        "specctl runs show prints what they would bring.",
+    ),
     RunKind.SCREENING: (
         "it only chose whom a trial is about",
         "specctl runs list --kind trial shows the trial.",

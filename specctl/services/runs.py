@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
@@ -17,6 +17,7 @@ from specctl.domain.report.page import Reported, write_page
 from specctl.domain.report.ranking import ReportedRanking
 from specctl.domain.report.references import read_published
 from specctl.domain.runs import WITH_BLOCKS, RunKind
+from specctl.domain.simulated_acceptance import ForcedReport
 from specctl.domain.trial.running import final_word, stand
 from specctl.domain.trial.screening_json import screening_block_of, screening_of
 from specctl.domain.trial.screening_running import stand_screening
@@ -182,6 +183,15 @@ def probe_of(run: Run) -> ProbeResult:
         return object_of(ProbeResult, document, {})
     except ValueError as error:
         raise UsageError(f"run {run.id} does not hold a probe: {error}") from error
+
+
+def forced_of(run: Run) -> ForcedReport:
+    """The sweep of a kept run; raises UsageError for what is none."""
+    try:
+        found = object_of(ForcedReport, run.document.get("report") or {}, {})
+    except ValueError as error:
+        raise UsageError(f"run {run.id} does not hold a sweep: {error}") from error
+    return replace(found, run=run.id)
 
 
 def conditions(run: Run) -> tuple[tuple[str, str], ...]:

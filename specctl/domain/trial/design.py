@@ -60,7 +60,7 @@ class Design:
         return tuple(k for k in range(1, self.most_launches + 1) if self.level(k) is not None)
 
     def shared_by(self, concurrencies: int) -> Design:
-        """Of each of several secondary concurrencies, which share the error (Bonferroni)."""
+        """Of each of so many secondary concurrencies, which share the error."""
         parts = max(1, concurrencies)
         return replace(self, error=self.error / parts, early_error=self.early_error / parts)
 

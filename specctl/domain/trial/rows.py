@@ -88,9 +88,26 @@ def _signed(share: float) -> str:
 def trial_words(summary: TrialSummary) -> tuple[str, ...]:
     """What the table does not say; the verdict last."""
     lines = [f"not used: {reason} ({count}x)" for reason, count in summary.lost]
+    lines += _family_words(summary)
     for one in reversed(summary.concurrencies):
         lines += _words(one, summary)
     return tuple(lines)
+
+
+def _family_words(summary: TrialSummary) -> list[str]:
+    """Which concurrencies share an error, where there are several."""
+    first, *others = summary.plan.concurrencies
+    if not others:
+        return []
+    design = summary.plan.design
+    error = f"{design.error + design.early_error:.0%}"
+    if len(others) == 1:
+        return [f"concurrencies {first} and {others[0]} have {error} of error each"]
+    named = ", ".join(map(str, others))
+    return [
+        f"concurrency {first} has {error} of error to itself; {named} are a family of their own "
+        f"and share as much by Holm's rule"
+    ]
 
 
 def _words(one: ConcurrencySummary, summary: TrialSummary) -> list[str]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from specctl.domain.trial.order import Side
     from specctl.domain.trial.verdict import Verdict
 
+TOLD_APART = (Word.FASTER, Word.SLOWER)
 ATTEMPTS = 2
 """Launches that may be made for one place of the order: one, and one again."""
 
@@ -51,7 +52,7 @@ class TrialPlan:
     prompts: int
     temperature: float
     concurrencies: tuple[int, ...]
-    """The first is the one that the verdict is about; the others share its error."""
+    """The first is the one that the verdict is about; the others share as much error again."""
 
     design: Design
     created_s: float
@@ -140,12 +141,7 @@ def stand(plan: TrialPlan, blocks: Sequence[TrialBlock]) -> Standing:
     """The verdicts so far and what comes next; the same for the same blocks, anywhere."""
     kept = kept_blocks(plan, blocks)
     pairs = _complete_pairs(plan, kept)
-    verdicts = {
-        concurrency: judge(
-            blocks_at(plan, pairs, concurrency), _design_of(plan, concurrency), asked=plan.prompts
-        )
-        for concurrency in plan.concurrencies
-    }
+    verdicts = _judge_all(plan, pairs)
     lost = Counter(_loss(plan, block) for block in blocks if not is_kept(plan, block))
     primary = verdicts[plan.concurrencies[0]]
     if primary.word is not None:
@@ -154,10 +150,28 @@ def stand(plan: TrialPlan, blocks: Sequence[TrialBlock]) -> Standing:
     return Standing(verdicts, following, ended, lost)
 
 
-def _design_of(plan: TrialPlan, concurrency: int) -> Design:
-    others = len(plan.concurrencies) - 1
-    is_primary = concurrency == plan.concurrencies[0]
-    return plan.design if is_primary else plan.design.shared_by(others)
+def _judge_all(plan: TrialPlan, pairs: Sequence[TrialBlock]) -> dict[int, Verdict]:
+    """The first concurrency by the whole error; the others, a family of their own, by Holm.
+
+    Holm 1979: a concurrency that is called faster or slower leaves its part of the error to those
+    that are not. Equality leaves nothing: it is another hypothesis.
+    """
+    primary, *waiting = plan.concurrencies
+    found = {primary: _judge_at(plan, pairs, primary, plan.design)}
+    while waiting:
+        design = plan.design.shared_by(len(waiting))
+        now = {one: _judge_at(plan, pairs, one, design) for one in waiting}
+        told_apart = [one for one in waiting if now[one].word in TOLD_APART]
+        settled = told_apart or waiting
+        found |= {one: now[one] for one in settled}
+        waiting = [one for one in waiting if one not in settled]
+    return {concurrency: found[concurrency] for concurrency in plan.concurrencies}
+
+
+def _judge_at(
+    plan: TrialPlan, pairs: Sequence[TrialBlock], concurrency: int, design: Design
+) -> Verdict:
+    return judge(blocks_at(plan, pairs, concurrency), design, asked=plan.prompts)
 
 
 def is_kept(plan: TrialPlan, block: TrialBlock) -> bool:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from specctl.lab.server.resolution import Resolved
 
 _GB = 1 << 30
+_PREFIXES_VARIABLES = (0, 5, 3)
 _LEARNS_LATE, _REMEMBERS_MATCHES = (0, 5, 14), (0, 5, 11)
 """Releases from which n-gram speculation works in another way."""
 
@@ -199,9 +200,10 @@ class Launch:
 
     @property
     def simulated_accept_length(self) -> float | None:
-        """SGLANG_SIMULATE_ACC_LEN; what cannot be read is no wish."""
+        """SGLANG_SIMULATE_ACC_LEN, once without SGLANG_; what cannot be read is no wish."""
+        prefix = "SGLANG_" if self.numbers >= _PREFIXES_VARIABLES else ""
         try:
-            length = float(self.environment.get("SGLANG_SIMULATE_ACC_LEN", "-1"))
+            length = float(self.environment.get(f"{prefix}SIMULATE_ACC_LEN", "-1"))
         except ValueError:
             return None
         return length if length > 0 and self.algorithm else None

@@ -68,6 +68,7 @@ from specctl.domain.published import Corpora, LabHosts, PracticeHost, Statuses
 from specctl.domain.runs import Provenance, Run, RunKind, RunList, brief
 from specctl.domain.sample import GpuProcess, GpuSample, HostSample, MigDevice, Sample, ServerSample
 from specctl.domain.server import Evidence, Identity, Milestone, Server, ServerState
+from specctl.domain.simulated_acceptance import NOT_THE_MODELS, ForcedReport, ForcedRow
 from specctl.domain.source import Place, Tree
 from specctl.domain.state import State, reduce
 from specctl.domain.trial import trial_json
@@ -240,6 +241,21 @@ def _screening() -> Any:
     trial = publish(summary, verdict="faster")
     standing = stand_screening(plan, blocks)
     return plain(publish_screening(plan, standing, trial_id="5c0ffee2", trial=trial))
+
+
+def _forced() -> Any:
+    rows = (
+        ForcedRow(1.5, 1.5, 0.0288, 1.68, 0.9),
+        ForcedRow(2.0, 2.01, 0.0289, 1.69, 1.18),
+        ForcedRow(3.0, None, None, None, None, "eagle3~3: out of memory"),
+    )
+    return plain(
+        ForcedReport(
+            host="gpu8", profile="eagle3", baseline="base", variable="SGLANG_SIMULATE_ACC_LEN",
+            workload="mixed", concurrency=1, base_s=0.0171, rows=rows, break_even=1.685,
+            crossing=1.68, run="f0rced00", interrupted=False, restored=(), notes=(NOT_THE_MODELS,),
+        )
+    )  # fmt: skip
 
 
 def _breakeven() -> Any:
@@ -495,6 +511,7 @@ EXAMPLES: Mapping[str, Callable[[], str]] = {
     "run": lambda: _printed("run", plain(KEPT)),
     "runs": lambda: _printed("runs", plain(RunList((brief(KEPT),)))),
     "trial": lambda: _printed("trial", _trial()),
+    "acceptance": lambda: _printed("acceptance", _forced()),
     "screening": lambda: _printed("screening", _screening()),
     "compare": lambda: _printed("compare", comparison_json(COMPARISON)),
     "corpora": lambda: _printed("corpora", plain(Corpora({"docs": 120_431, "code": None}))),

@@ -1,16 +1,25 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from specctl.domain.probe import Void, VoidKind
 from specctl.domain.trial.looks import Word
+from specctl.domain.trial.rows import trial_words
 from specctl.domain.trial.running import Next, TrialBlock, answer_of, final_word, is_kept, stand
 from specctl.domain.trial.summary import summarise
 from specctl.domain.trial.trial_json import block_json, block_of, plan_json, plan_of
 from tests.unit.domain.requests import request
-from tests.unit.domain.trial.runs import trial_block, trial_blocks, trial_plan, voided
+from tests.unit.domain.trial.runs import (
+    RESTARTS,
+    result,
+    trial_block,
+    trial_blocks,
+    trial_plan,
+    voided,
+)
 
 OUTSIDE = Void(VoidKind.OUTSIDE, "GPU 0 was used by another process: 20")
 OWN = Void(VoidKind.ARM, "GPU 0 was slowed down: power cap")
@@ -130,3 +139,39 @@ def test_a_block_that_is_none_is_refused_with_its_path(change):
     value = block_json(trial_block(trial_plan(), 0)) | change
     with pytest.raises(ValueError, match=next(iter(change))):
         block_of(value)
+
+
+def at_levels(plan, pairs, speedups):
+    """Launches whose profile is faster by another factor at each concurrency."""
+    blocks = []
+    for place in range(2 * pairs):
+        one = trial_block(plan, place)
+        results = tuple(
+            result(one.side, RESTARTS[place], speedup=speedup, concurrency=level)
+            for level, speedup in zip(plan.concurrencies, speedups, strict=True)
+        )
+        blocks.append(replace(one, results=results))
+    return blocks
+
+
+def test_a_concurrency_that_is_told_apart_leaves_its_error_to_the_next():
+    plan = trial_plan(concurrencies=(1, 4, 8))
+    alone = trial_plan(concurrencies=(1, 8))
+    narrow = 1.04  # by 4 % of error it is faster, by 2 % it is not yet
+    words = [
+        stand(plan, at_levels(plan, 3, (1.3, other, narrow))).verdicts[8].word
+        for other in (1.3, 1.03)
+    ]
+    assert words == [Word.FASTER, None]
+    both = stand(alone, at_levels(alone, 3, (1.3, narrow))).verdicts
+    assert both[8].word is Word.FASTER
+    assert list(stand(plan, at_levels(plan, 3, (1.3, 1.3, 1.3))).verdicts) == [1, 4, 8]
+
+
+def test_the_families_of_concurrencies_are_said():
+    plan = trial_plan(concurrencies=(1, 4, 8))
+    lines = trial_words(summarise(plan, at_levels(plan, 3, (1.3, 1.3, 1.0))))
+    assert any("4, 8 are a family of their own" in line for line in lines)
+    single = trial_plan()
+    lines = trial_words(summarise(single, trial_blocks(3, speedup=1.3)))
+    assert not any("family" in line for line in lines)

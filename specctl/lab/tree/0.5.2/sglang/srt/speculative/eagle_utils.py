@@ -1,5 +1,9 @@
 """Trees of draft tokens: how they are grown from scores, and cut to a size."""
 
+import os
+
+SIMULATE_ACC_LEN = os.environ.get("SIMULATE_ACC_LEN")
+
 
 def largest_tree(topk, steps):
     """Draft tokens that `topk` branches and `steps` steps can come to, the root not counted."""
