@@ -115,7 +115,7 @@ class Page:
         """What the page says, without the terminal."""
         return str(await self.value("document.body ? document.body.innerText : ''"))
 
-    async def until(self, find: Callable[[], Any], is_right: Callable[[Any], bool]) -> Any:
+    async def until(self, find: Callable[[], Any], is_right: Callable[[Any], object]) -> Any:
         """What `find` gives once it is right; fails with what it gave instead."""
         found: Any = None
         try:

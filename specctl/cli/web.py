@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from specctl.services.web import Wanted, Web
 
 PORT = 8765
+_TYPED_MAX, _LOOK_AGAIN_S = 4096, 1.0
 
 
 @click.command()
@@ -123,16 +125,27 @@ def _enter_makes_a_link(web: Web) -> Iterator[None]:
     if not sys.stdin.isatty():
         yield
         return
-    loop = asyncio.get_running_loop()
+    loop, terminal = asyncio.get_running_loop(), sys.stdin.fileno()
 
     def pressed() -> None:
-        if sys.stdin.readline():
+        if _is_in_background(terminal):
+            loop.remove_reader(terminal)
+            loop.call_later(_LOOK_AGAIN_S, loop.add_reader, terminal, pressed)
+        elif os.read(terminal, _TYPED_MAX):
             write(web.new_link())
         else:
-            loop.remove_reader(sys.stdin)
+            loop.remove_reader(terminal)
 
-    loop.add_reader(sys.stdin, pressed)
+    loop.add_reader(terminal, pressed)
     try:
         yield
     finally:
-        loop.remove_reader(sys.stdin)
+        loop.remove_reader(terminal)
+
+
+def _is_in_background(terminal: int) -> bool:
+    """What is typed is for another job of the shell; this one would be stopped for reading it."""
+    try:
+        return os.tcgetpgrp(terminal) != os.getpgrp()
+    except OSError:  # not the terminal that controls this process
+        return False

@@ -173,10 +173,11 @@ class ProfilesScreen(AskingScreen):
 
     def _is_guarded(self, what: str) -> bool:
         """Files are not written in this session; says so."""
-        guarded = self.specctl.read_only or self.specctl.is_web
-        if guarded:
-            self.specctl.tell(f"{what} is off", "This session is read-only.", severity="warning")
-        return guarded
+        words = "Files are not written from a browser." if self.specctl.is_web else ""
+        words = "This session is read-only." if self.specctl.read_only else words
+        if words:
+            self.specctl.tell(f"{what} is off", words, severity="warning")
+        return bool(words)
 
     def do_profile_add(self) -> None:
         """Type the name of a new profile that extends the chosen one."""
