@@ -36,12 +36,8 @@ if TYPE_CHECKING:
     from specctl.cli.invocation import Invocation
     from specctl.domain.profile import Profile
     from specctl.domain.trial.design import Design
-    from specctl.domain.trial.screening_running import (
-        Omitted,
-        ScreeningBlock,
-        ScreeningPlan,
-        ScreeningStanding,
-    )
+    from specctl.domain.trial.screening_plan import Omitted, ScreeningBlock, ScreeningPlan
+    from specctl.domain.trial.screening_running import ScreeningStanding
     from specctl.services.fleet import Fleet
     from specctl.services.probing import Settings
     from specctl.services.screening import ScreeningOutcome
@@ -150,7 +146,7 @@ async def resume_screening(
     from specctl.adapters.workloads import read_workload
     from specctl.services.arm_profile import arm_profile
     from specctl.services.probing import Settings
-    from specctl.services.screening import read_screening
+    from specctl.services.screening_keeping import read_screening
     from specctl.services.screening_plan import plan_screening_resumption
 
     with open_ledger() as ledger:
@@ -187,7 +183,8 @@ async def _agree_and_screen(
     yes: bool,
 ) -> ScreeningOutcome | None:
     from specctl.adapters.secrets import Secrets
-    from specctl.services.screening import read_screening, resumable_screening, run_screening
+    from specctl.services.screening import run_screening
+    from specctl.services.screening_keeping import read_screening, resumable_screening
 
     for number, words in enumerate(proposal.words, start=1):
         say(f"{number}. {words}")

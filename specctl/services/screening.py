@@ -10,43 +10,29 @@ from typing import TYPE_CHECKING
 from specctl.domain.errors import HostError, RefusedError, SpecctlError
 from specctl.domain.events import TrialProgressed
 from specctl.domain.figures import spoken
-from specctl.domain.runs import Run, RunKind
-from specctl.domain.trial.screening_json import (
-    KeptScreening,
-    screening_block_json,
-    screening_block_of,
-    screening_json,
-    screening_of,
-)
-from specctl.domain.trial.screening_running import (
-    ScreeningBlock,
-    is_usable,
-    stand_screening,
-)
-from specctl.domain.trial.screening_words import outcome_words
+from specctl.domain.trial.screening_json import KeptScreening, screening_block_json
+from specctl.domain.trial.screening_plan import ScreeningBlock, is_usable
+from specctl.domain.trial.screening_running import stand_screening
 from specctl.services.arm import Bench, run_arm
 from specctl.services.cancelling import take_back_cancelling
 from specctl.services.locks import hold_locks
 from specctl.services.mutating import mutating
 from specctl.services.provenance import read_provenance, with_arguments
 from specctl.services.restoring import restore
+from specctl.services.screening_keeping import entry_of, keep_screening, resume_words
 from specctl.services.screening_plan import confirming, confirming_again
 from specctl.services.seen_arms import SeenArms
-from specctl.services.trial import INTERRUPTED, PAUSE_MOST_S, carry_out, read_trial, resumable
+from specctl.services.trial import carry_out, read_trial, resumable
 
 if TYPE_CHECKING:
     from specctl.adapters.clock import Clock
     from specctl.adapters.ledger import Ledger
     from specctl.adapters.secrets import Secrets
     from specctl.domain.comparison import Unasked
-    from specctl.domain.runs import Provenance
     from specctl.domain.state import Store
     from specctl.domain.trial.running import TrialBlock
-    from specctl.domain.trial.screening_running import (
-        NextLaunch,
-        ScreeningPlan,
-        ScreeningStanding,
-    )
+    from specctl.domain.trial.screening_plan import ScreeningPlan
+    from specctl.domain.trial.screening_running import NextLaunch, ScreeningStanding
     from specctl.services.connection import Connection
     from specctl.services.screening_plan import ScreeningProposal
     from specctl.services.trial import TrialOutcome
@@ -248,11 +234,13 @@ async def _carry_out(
     workload = proposal.settings[0].workload
     provenance = await read_provenance(connection, proposal.profiles, workload)
     if not ledger.has_run(proposal.plan.id):
-        ledger.add(_entry(proposal.plan, provenance, clock))
+        ledger.add(entry_of(proposal.plan, provenance, clock))
     outcome = await _screen(connection, proposal, run, secrets=secrets, store=store, clock=clock)
     following = _following(proposal, run, outcome, ledger, clock)
     kept = KeptScreening(proposal.plan, following.plan.id if following else proposal.trial)
-    _keep(ledger, outcome, kept, with_arguments(provenance, run.seen.arguments, None), clock)
+    keep_screening(
+        ledger, outcome, kept, with_arguments(provenance, run.seen.arguments, None), clock
+    )
     if following is None:
         restored = await restore(
             connection, proposal.formers, secrets=secrets, store=store, clock=clock
@@ -331,65 +319,3 @@ def _after_loss(proposal: ScreeningProposal) -> str:
     names = ", ".join(former.profile.name for former in proposal.formers)
     before = f"Before, this ran: {names}. " if names else ""
     return f"{before}{resume_words(proposal.plan)}"
-
-
-def resume_words(plan: ScreeningPlan) -> str:
-    """How it goes on."""
-    return f"Go on with it: specctl compare --resume {plan.id}"
-
-
-def _entry(plan: ScreeningPlan, provenance: Provenance, clock: Clock) -> Run:
-    return Run(
-        id=plan.id,
-        kind=RunKind.SCREENING,
-        host=plan.host,
-        profiles=plan.arms,
-        began_s=clock.now(),
-        ended_s=None,
-        outcome="",
-        provenance=provenance,
-        document=screening_json(KeptScreening(plan)),
-    )
-
-
-def _keep(
-    ledger: Ledger,
-    outcome: ScreeningOutcome,
-    kept: KeptScreening,
-    provenance: Provenance,
-    clock: Clock,
-) -> None:
-    words = INTERRUPTED if outcome.is_interrupted else outcome_words(outcome.standing)
-    ledger.end(
-        kept.plan.id,
-        ended_s=clock.now(),
-        outcome=words,
-        document=screening_json(kept),
-        provenance=provenance,
-    )
-
-
-def read_screening(ledger: Ledger, run_id: str) -> tuple[KeptScreening, tuple[ScreeningBlock, ...]]:
-    """A screening as the ledger has it; raises UsageError when it is none."""
-    run = ledger.run(run_id)
-    if run.kind is not RunKind.SCREENING:
-        raise RefusedError(f"run {run.id} is a {run.kind.value}, not a screening")
-    return screening_of(run.document), tuple(map(screening_block_of, ledger.blocks(run.id)))
-
-
-def resumable_screening(
-    plan: ScreeningPlan, blocks: tuple[ScreeningBlock, ...], now_s: float
-) -> tuple[ScreeningBlock, ...]:
-    """The launches it goes on from: an open round that is over an hour old is redone whole."""
-    following = stand_screening(plan, blocks).next
-    if following is None:
-        return blocks
-    open_round = [b for b in blocks if b.round == following.round and is_usable(plan, b)]
-    if not open_round or now_s - max(b.ended_s for b in open_round) <= PAUSE_MOST_S:
-        return blocks
-    return tuple(
-        replace(block, result=None, failure="the screening paused for over an hour")
-        if block in open_round
-        else block
-        for block in blocks
-    )

@@ -13,7 +13,7 @@ from specctl.domain.lint.finding import Severity
 from specctl.domain.trial.design import floor_of
 from specctl.domain.trial.running import TrialPlan
 from specctl.domain.trial.screening import DROPPED_BEYOND, PRIOR_SPREAD
-from specctl.domain.trial.screening_running import Omitted, ScreeningPlan
+from specctl.domain.trial.screening_plan import Omitted, ScreeningPlan
 from specctl.services.comparison import plan_comparison
 from specctl.services.launch import recipe_hash
 from specctl.services.linting import lint_on

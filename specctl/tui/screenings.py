@@ -10,11 +10,8 @@ from specctl.domain.trial.screening_running import stand_screening
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from specctl.domain.trial.screening_running import (
-        ScreeningBlock,
-        ScreeningPlan,
-        ScreeningStanding,
-    )
+    from specctl.domain.trial.screening_plan import ScreeningBlock, ScreeningPlan
+    from specctl.domain.trial.screening_running import ScreeningStanding
     from specctl.services.screening import ScreeningOutcome
     from specctl.services.screening_plan import ScreeningProposal
 

@@ -14,7 +14,8 @@ from specctl.domain.trial.asking import design_of
 from specctl.domain.trial.points import grid, read_axis
 from specctl.services.arm_profile import arm_profile
 from specctl.services.probing import Settings
-from specctl.services.screening import read_screening, resumable_screening, run_screening
+from specctl.services.screening import run_screening
+from specctl.services.screening_keeping import read_screening, resumable_screening
 from specctl.services.screening_plan import plan_screening, plan_screening_resumption, sift
 from specctl.services.trial_plan import plan_trial
 from specctl.tui.screenings import ScreeningSheet, make_screening_sheet
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from specctl.adapters.clock import Clock
     from specctl.adapters.secrets import Secrets
     from specctl.domain.profile import Profile
-    from specctl.domain.trial.screening_running import Omitted, ScreeningBlock
+    from specctl.domain.trial.screening_plan import Omitted, ScreeningBlock
     from specctl.services.screening import ScreeningOutcome
     from specctl.services.screening_plan import ScreeningProposal
     from specctl.services.trial_plan import Proposal

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from specctl.domain.trial.screening_words import RANKING_HEADERS, ranking_rows, screening_words
 
 if TYPE_CHECKING:
-    from specctl.domain.trial.screening_running import ScreeningPlan, ScreeningStanding
+    from specctl.domain.trial.screening_plan import ScreeningPlan
+    from specctl.domain.trial.screening_running import ScreeningStanding
 
 
 @dataclass(frozen=True, slots=True)

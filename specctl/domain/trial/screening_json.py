@@ -10,7 +10,7 @@ from specctl.domain.probe import ProbeResult
 from specctl.domain.trial.design import Design
 from specctl.domain.trial.running import Before
 from specctl.domain.trial.screening import ROUNDS
-from specctl.domain.trial.screening_running import Omitted, ScreeningBlock, ScreeningPlan
+from specctl.domain.trial.screening_plan import Omitted, ScreeningBlock, ScreeningPlan
 from specctl.domain.trial.trial_json import check_design
 from specctl.domain.unplain import object_of
 

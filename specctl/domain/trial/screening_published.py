@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from specctl.domain.comparison import Unasked
     from specctl.domain.trial.published import PublishedTrial
-    from specctl.domain.trial.screening_running import Ranked, ScreeningPlan, ScreeningStanding
+    from specctl.domain.trial.screening_plan import ScreeningPlan
+    from specctl.domain.trial.screening_ranking import Ranked
+    from specctl.domain.trial.screening_running import ScreeningStanding
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 from specctl.domain.figures import UNKNOWN, fixed
 
 if TYPE_CHECKING:
-    from specctl.domain.trial.screening_running import (
-        Ranked,
-        ScreeningPlan,
-        ScreeningStanding,
-    )
+    from specctl.domain.trial.screening_plan import ScreeningPlan
+    from specctl.domain.trial.screening_ranking import Ranked
+    from specctl.domain.trial.screening_running import ScreeningStanding
 
 RANKING_HEADERS = (
     "place", "profile", "launches", "times-faster", "behind-best", "tok/s", "accept-length",

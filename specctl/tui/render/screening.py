@@ -14,7 +14,7 @@ from specctl.tui.render.plots import bar
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from specctl.domain.trial.screening_running import Ranked
+    from specctl.domain.trial.screening_ranking import Ranked
     from specctl.tui.screenings import ScreeningSheet
 
 SIZES = {"LAUNCHES": 8, "TOK/S": 6, "ACCEPT": 6, "RATIO": 6, "BEHIND": 6}
@@ -87,7 +87,7 @@ def _ranked(one: Ranked, sheet: ScreeningSheet, cells: int) -> Line:
     values = [
         [(str(one.launches), "text")],
         _known(figures.rate(one.tokens_per_s), "strong"),
-        _known(figures.fixed(one.accept_length, 2), "text"),
+        _accept(one),
         _known(ratio, "strong"),
         [UNKNOWN] if one.behind is None else [(f"{one.behind:.1%}", "text")],
     ]
@@ -103,6 +103,12 @@ def _fate(one: Ranked, sheet: ScreeningSheet) -> Line:
     if one.is_baseline:
         return [("baseline", "dim")]
     return [("· ", "faint"), ("in it", "text")] if standing.rounds else []
+
+
+def _accept(one: Ranked) -> Line:
+    if one.is_baseline and one.accept_length is None and one.launches:
+        return [("off", "dim")]
+    return _known(figures.fixed(one.accept_length, 2), "text")
 
 
 def _known(text: str, tone: str) -> Line:

@@ -5,12 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from specctl.domain.trial.design import Design
-from specctl.domain.trial.screening_running import (
-    Omitted,
-    ScreeningBlock,
-    ScreeningPlan,
-    stand_screening,
-)
+from specctl.domain.trial.screening_plan import Omitted, ScreeningBlock, ScreeningPlan
+from specctl.domain.trial.screening_running import stand_screening
 from tests.unit.domain.trial.runs import NOW_S, PROMPTS, RESTARTS, result
 
 SPEEDUPS = {"base": 1.0, "one": 1.24, "two": 1.30, "three": 1.31, "weak": 0.70}
