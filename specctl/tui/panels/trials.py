@@ -59,12 +59,14 @@ class Looked:
         return Under(run.began_s, is_stopping=run.is_stopping)
 
 
-def waiting(looked: Looked, title: str, cells: int) -> Drawing:
-    """Instead of a trial that is not there yet."""
+def waiting(looked: Looked, title: str, cells: int, *, is_answer: bool = False) -> Drawing:
+    """Instead of a trial that is not there yet; the answer tells of a run that is none."""
     if looked.error is not None:
         return Drawing(title, error_lines(looked.error, cells))
+    if looked.other is not None and not is_answer:
+        return Drawing(title, [[("Only a trial has this.", "faint")]])
     if looked.other is not None:
-        return Drawing(title, run_words(looked.other, cells))
+        return Drawing(looked.other.kind.value.capitalize(), run_words(looked.other, cells))
     words = "Reading the ledger" if looked.trial else "No trial is chosen."
     return Drawing(title, [[(words, "dim")]])
 
@@ -83,7 +85,7 @@ class AnswerPanel(Panel):
         del rows
         sheet = self.looked.sheet
         if sheet is None:
-            return waiting(self.looked, "Trial", cells)
+            return waiting(self.looked, "Trial", cells, is_answer=True)
         return draw_answer(scene, sheet, self.looked.under, cells, is_short=self.rule)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from specctl.domain import figures
 from specctl.tui.render.lines import UNKNOWN, Line, middle, row, wrap
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from specctl.domain.comparison import Unasked
+    from specctl.domain.energy import EnergyStanding
     from specctl.domain.trial.summary import ArmSummary
     from specctl.domain.trial.traffic import Deviation
     from specctl.tui.trials import TrialSheet
 
 PROMPT_CELLS, SHARE_CELLS, BETWEEN_CELLS = 7, 5, 14
 FIGURE_CELLS = 10
-NO_ENERGY = "the probes of these launches read no energy of the GPUs"
 LEAST_CATEGORIES = 2
 SEES, NONE = 0.005, "0%"
 """A share under half a percent is shown as none."""
@@ -98,10 +98,12 @@ def bill_lines(sheet: TrialSheet, cells: int) -> list[Line]:
     if not any(block.results for block in sheet.blocks):
         return []
     arms = sheet.primary.arms
+    taken = sheet.primary.energy
+    energy = [figures.fixed(value, 1) for value in _joules(taken)]
     rows = [
         ("KV tokens", *(_count(arm.kv_tokens) for arm in arms)),
         ("requests at once", *(_count(arm.most_requests) for arm in arms)),
-        ("energy, J/tok", *(_energy(arm) for arm in arms)),
+        ("energy, J/tok", *energy),
     ]
     size = max(8, cells - 2 * (FIGURE_CELLS + 2))
     head: Line = row(
@@ -115,9 +117,14 @@ def bill_lines(sheet: TrialSheet, cells: int) -> list[Line]:
     share = kv_share(arms)
     if share:
         out += [[(part, "dim")] for part in wrap(share, cells)]
-    if all(_energy(arm) == figures.UNKNOWN for arm in arms):
-        out += [[(part, "faint")] for part in wrap(f"energy: {NO_ENERGY}", cells)]
+    if figures.UNKNOWN in energy:
+        why = taken.missing if taken is not None else "no launch was measured"
+        out += [[(part, "faint")] for part in wrap(f"energy: {why}", cells)]
     return out
+
+
+def _joules(taken: EnergyStanding | None) -> tuple[float | None, float | None]:
+    return (None, None) if taken is None else (taken.base_j, taken.arm_j)
 
 
 def kv_share(arms: tuple[ArmSummary, ArmSummary]) -> str:
@@ -136,12 +143,6 @@ def _figure(text: str) -> tuple[str, str]:
 
 def _count(value: int | None) -> str:
     return figures.UNKNOWN if value is None else f"{value:,}"
-
-
-def _energy(arm: ArmSummary) -> str:
-    """Joules for an output token, where the probes read the GPUs' energy counters."""
-    spread: Any = getattr(arm, "joules_per_token", None)
-    return figures.fixed(getattr(spread, "mean", spread), 1)
 
 
 def unasked_lines(found: Sequence[Unasked] | None, cells: int) -> list[Line]:

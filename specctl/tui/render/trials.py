@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from specctl.tui.trials import TrialSheet
 
 MILLI = 0.001
-WIDE_CELLS = 100
+WIDE_CELLS, ROOMY_CELLS = 100, 74
 KIND_CELLS = 10
-OPEN_KINDS = (RunKind.TRIAL, RunKind.SCREENING)
+INTERRUPTED = "interrupted"
 OUTCOME_CELLS, HOST_CELLS, WHEN_CELLS, ID_CELLS = 24, 22, 4, 8
 
 
@@ -54,8 +54,8 @@ def trial_row(entry: RunBrief, now_s: float, cells: int, *, is_running: bool) ->
     if not others:  # a start or a probe is about one profile
         base, others = "", [base]
     badge: Line = [(" ", ""), ("SIMULATED", "badge")] if entry.simulated else []
-    host = middle(entry.host, HOST_CELLS - (10 if badge else 0))
-    size = _name_cells(cells)
+    _, place, size = _columns(cells)
+    host = middle(entry.host, place - (10 if badge else 0))
     return _trial_row(
         outcome_line(entry, is_running=is_running),
         [(host, "text"), *badge],
@@ -84,20 +84,24 @@ def outcome_line(entry: RunBrief, *, is_running: bool) -> Line:
         return word_line(entry.outcome)
     if not entry.outcome:
         return [("‖ ", "warn"), ("elsewhere, or cut off", "text")]
-    mark: Span = ("‖ ", "warn") if entry.kind in OPEN_KINDS else ("· ", "faint")
+    is_open = entry.kind is RunKind.TRIAL or entry.outcome == INTERRUPTED
+    mark: Span = ("‖ ", "warn") if is_open else ("· ", "faint")
     return [mark, (entry.outcome, "text")]
 
 
-def _name_cells(cells: int) -> int:
-    """Of a profile; the baseline and the id are left out where there is no room."""
-    rest = cells - OUTCOME_CELLS - HOST_CELLS - WHEN_CELLS - 3 * 2
-    return max(8, (rest - ID_CELLS - 4) // 2) if cells >= WIDE_CELLS else max(8, rest)
+def _columns(cells: int) -> tuple[int, int, int]:
+    """Widths of outcome, host and profile; baseline and id are left out where there is no room."""
+    if cells >= WIDE_CELLS:
+        rest = cells - OUTCOME_CELLS - HOST_CELLS - WHEN_CELLS - ID_CELLS - 5 * 2
+        return OUTCOME_CELLS, HOST_CELLS, max(8, rest // 2)
+    outcome, host = (OUTCOME_CELLS, HOST_CELLS) if cells >= ROOMY_CELLS else (18, 18)
+    return outcome, host, max(8, cells - outcome - host - WHEN_CELLS - 3 * 2)
 
 
 def _trial_row(*parts: Line, cells: int) -> Line:
     verdict, host, profile, base, when, trial = parts
-    name = _name_cells(cells)
-    head: list[Cell] = [(verdict, OUTCOME_CELLS), (host, HOST_CELLS), (profile, name)]
+    outcome, place, name = _columns(cells)
+    head: list[Cell] = [(verdict, outcome), (host, place), (profile, name)]
     if cells < WIDE_CELLS:
         return row(*head, (when, WHEN_CELLS, ">"))
     return row(*head, (base, name), (when, WHEN_CELLS, ">"), (trial, ID_CELLS))
