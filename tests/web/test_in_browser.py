@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.timeout(150)
 SMALL = {"width": 800, "height": 600, "deviceScaleFactor": 1, "mobile": False}
+WITHOUT_WEBGL = ("--disable-3d-apis", "--disable-webgl")
+COLOURS = """
+new Set([...document.querySelectorAll(".xterm-rows span")].map((e) => getComputedStyle(e).color)).size
+"""
+"""The terminal of a browser without WebGL is made of elements."""
+
 REFUSED = "specctl: "
 
 CLIPBOARD = """
@@ -161,8 +167,8 @@ async def it_ends_and_opens_again(program: Program, page: Page) -> None:
 
 
 async def test_without_the_token_from_elsewhere_or_by_another_name_it_is_refused(environ, tmp_path):
-    rebound = "--host-resolver-rules=MAP evil.example 127.0.0.1"
-    async with opened(environ, tmp_path, rebound) as (program, browser, page):
+    rebound = ("--host-resolver-rules=MAP evil.example 127.0.0.1", *WITHOUT_WEBGL)
+    async with opened(environ, tmp_path, *rebound) as (program, browser, page):
         for wrong in ("/", "/enter?token=wrong", "/static/textual.js", "/download/key"):
             await page.go(program.origin + wrong)
             assert REFUSED in await page.until(page.words, lambda text: REFUSED in text)
@@ -184,6 +190,8 @@ async def test_without_the_token_from_elsewhere_or_by_another_name_it_is_refused
             await page.until(lambda: page.value("!!document.querySelector('#link')"), bool)
             await page.value("document.querySelector('#link').click()")
             await page.until(page.lines, lambda text: "lab-1" in text)
+        assert not any("inline style" in said for said in page.logged)
+        assert await page.value(COLOURS) > 3
         address = await page.value("window.location.href")
         folder = address.rstrip("/").rpartition("/")[2]
 

@@ -10,6 +10,13 @@ document.createElement = (name, options) => {
   return element;
 };
 
+// Without WebGL it colours text through this attribute, which the policy forbids; the property it does not.
+const setAttribute = Element.prototype.setAttribute;
+Element.prototype.setAttribute = function (name, value) {
+  if (name === "style") this.style.cssText = value;
+  else setAttribute.call(this, name, value);
+};
+
 let isOpen = false;
 
 window.WebSocket = class extends WebSocket {
