@@ -115,6 +115,8 @@ def _words(one: ConcurrencySummary, summary: TrialSummary) -> list[str]:
     lines = _break_even_words(name, one.break_even)
     lines += _output_words(one)
     lines += _memory_words(one)
+    if one.energy is not None:
+        lines.append(one.energy.words(summary.plan.baseline, name))
     lines += (f"{name}: {words}" for words in one.suspects)
     lines += one.reasons
     if one.is_primary and summary.ended:

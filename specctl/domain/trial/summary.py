@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from specctl.domain.cost import find_suspects
+from specctl.domain.energy import energy_standing
 from specctl.domain.trial.interval import fit_levels
 from specctl.domain.trial.losslessness import Pair, compare_outputs, excess_p
 from specctl.domain.trial.running import kept_blocks, stand
@@ -17,6 +18,7 @@ from specctl.domain.trial.words import find_reasons, say_verdict
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from specctl.domain.energy import EnergyStanding
     from specctl.domain.probe import ProbeResult
     from specctl.domain.trial.losslessness import Sameness
     from specctl.domain.trial.running import TrialBlock, TrialPlan
@@ -100,6 +102,8 @@ class ConcurrencySummary:
     """Small where outputs differ more between the arms than within one."""
 
     suspects: tuple[str, ...]
+    energy: EnergyStanding | None = None
+    """Joules per output token of either arm."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +167,7 @@ def _summarise_one(
         outputs_within=within,
         excess_p=excess,
         suspects=_suspects(look.fit.ratio if look else ratio, sides[1]),
+        energy=energy_standing(*([r for r in side if not r.void] for side in sides)),
     )
 
 

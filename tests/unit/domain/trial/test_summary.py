@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from specctl.domain.trial.rows import category_rows, spread_words, trial_rows, trial_words
@@ -86,3 +88,21 @@ def test_figures_over_launches():
     assert spread_words(Spread()) == "—"
     assert spread_words(Spread(2.0, 2.0, 2.0, 1)) == "2.0"
     assert spread_words(Spread(2.0, 1.9, 2.1, 3), 2) == "2.00 (1.90 to 2.10)"
+
+
+def test_energy_per_token_of_both_arms_is_compared():
+    blocks = [
+        replace(block, results=tuple(
+            replace(result, energy_j=900.0, energy_per_token_j=3.0 if block.side == "A" else 2.0)
+            for result in block.results
+        ))
+        for block in trial_blocks(2)
+    ]  # fmt: skip
+    summary = summarise(trial_plan(), blocks)
+    energy = summary.concurrencies[0].energy
+    assert energy is not None
+    assert energy.ratio == pytest.approx(2 / 3)
+    words = " / ".join(trial_words(summary))
+    assert "energy per output token: eagle3 2 J, base 3 J, 0.67x" in words
+    bare = " / ".join(trial_words(summarise(trial_plan(), trial_blocks(2))))
+    assert "energy per token: not known" in bare
