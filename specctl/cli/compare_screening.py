@@ -83,6 +83,7 @@ async def screen_new(
                 clock=fleet.clock,
                 workload_source=source,
                 omitted=omitted,
+                ledger=ledger.path,
             )
             return await _agree_and_screen(
                 fleet, ledger, proposal, budget_s=budget_s, is_dry=is_dry, yes=yes

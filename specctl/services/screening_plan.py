@@ -8,20 +8,24 @@ from math import expm1, sqrt
 from typing import TYPE_CHECKING
 
 from specctl.domain.errors import UsageError
+from specctl.domain.estimate import Estimate, mean_estimate
 from specctl.domain.figures import spoken
 from specctl.domain.lint.finding import Severity
 from specctl.domain.trial.design import floor_of
+from specctl.domain.trial.points import split_name
 from specctl.domain.trial.running import TrialPlan
 from specctl.domain.trial.screening import DROPPED_BEYOND, PRIOR_SPREAD
 from specctl.domain.trial.screening_plan import Omitted, ScreeningPlan
 from specctl.services.comparison import plan_comparison
+from specctl.services.estimating import estimate_probe
 from specctl.services.launch import recipe_hash
 from specctl.services.linting import lint_on
 from specctl.services.restoring import before_of, formers_of
-from specctl.services.trial_plan import FLOOR_AGE_S, Proposal
+from specctl.services.trial_plan import FLOOR_AGE_S, UNKNOWN, Proposal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from specctl.adapters.clock import Clock
     from specctl.adapters.ledger import Ledger
@@ -57,6 +61,9 @@ class ScreeningProposal:
     trial: str | None = None
     """The trial that has been planned already, of a screening that goes on."""
 
+    measuring: Estimate = UNKNOWN
+    """How long measuring takes in one launch, the mean of the arms whose time is known."""
+
     @property
     def least_launches(self) -> int:
         """When all but one leave after the first round, and the trial decides at its first look."""
@@ -88,7 +95,7 @@ class ScreeningProposal:
             f"at most {plan.rounds} rounds; each launches every one that is left once, and "
             f"{plan.baseline}: {len(plan.arms)} to {plan.most_launches} launches",
             f"each launch: {plan.prompts} prompts of {plan.workload} at concurrency "
-            f"{plan.concurrencies[0]}{load}",
+            f"{plan.concurrencies[0]}{load}; measuring takes {self.measuring}",
             "after each round those leave that lie further behind the best than launches vary: "
             f"{gap:.1%} after the first, less later; of what cannot be told apart the one with the "
             "fewest steps is taken",
@@ -102,7 +109,12 @@ class ScreeningProposal:
     def _time_words(self) -> str:
         if self.load_s is None:
             return "; what a load takes here is not known yet"
-        times = [spoken(self.load_s * n) for n in (self.least_launches, self.most_launches)]
+        counts = (self.least_launches, self.most_launches)
+        if self.measuring.seconds is not None:
+            launch_s = self.load_s + self.measuring.seconds
+            both = [spoken(launch_s * count) for count in counts]
+            return f": about {both[0]} and at most {both[1]}, loading and measuring"
+        times = [spoken(self.load_s * count) for count in counts]
         return f": {times[0]} to {times[1]} of loading alone; what is measured comes on top"
 
 
@@ -142,8 +154,12 @@ async def plan_screening(
     clock: Clock,
     workload_source: str = "",
     omitted: Sequence[Omitted] = (),
+    ledger: Path | None = None,
 ) -> ScreeningProposal:
-    """What screening `profiles`, the baseline first, would do."""
+    """What screening `profiles`, the baseline first, would do.
+
+    `ledger` is the file that says how long measuring took before.
+    """
     comparison = await plan_comparison(
         connection, profiles, settings[0], find=find, secrets=secrets, clock=clock
     )
@@ -175,7 +191,19 @@ async def plan_screening(
         refusals=comparison.refusals,
         load_s=None if loads is None else loads / len(profiles),
         lock_keys=comparison.lock_keys,
+        measuring=_measuring(ledger, host.name, profiles, settings[0], clock.now()),
     )
+
+
+def _measuring(
+    ledger: Path | None, host: str, profiles: Sequence[Profile], settings: Settings, now_s: float
+) -> Estimate:
+    """A point of a grid takes about as long as its profile."""
+    if ledger is None:
+        return UNKNOWN
+    names = dict.fromkeys(split_name(profile.name)[0] for profile in profiles)
+    found = [estimate_probe(ledger, host, name, settings, now_s=now_s) for name in names]
+    return mean_estimate([one for one in found if one.seconds is not None] or found)
 
 
 async def plan_screening_resumption(

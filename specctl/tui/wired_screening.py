@@ -63,6 +63,7 @@ class WorkspaceScreenings(WorkspaceReading):
                 clock=self._clock,
                 workload_source=ask.workload,
                 omitted=omitted,
+                ledger=ledger_file(),
             )
         with closing(Ledger(ledger_file())) as ledger:
             return await plan_trial(

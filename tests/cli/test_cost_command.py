@@ -101,3 +101,29 @@ def test_a_dry_run_launches_nothing_and_one_rank_reduces_nothing(run, paced, tmp
     ran = run("cost", "here", "eagle", "--allreduce", "--yes")
     assert ran.status == 2
     assert "its steps hold no all-reduce" in ran.err
+
+
+def test_a_build_without_simulated_acceptance_is_told_before_a_launch(run, paced):
+    asked = ("cost", "here", "eagle", *WORKLOAD, "--yes", "--simulate-accept-length")
+    ran = run(*asked, "1.5,2")
+    assert ran.status == 2
+    assert "reads neither SGLANG_SIMULATE_ACC_LEN nor SIMULATE_ACC_LEN" in ran.err
+    for value, more, words in (
+        ("0.5", (), "lies between 1 and 64"),
+        ("2,2", (), "each once"),
+        ("two", (), "no list of numbers"),
+        ("2", ("--measured", "5c0f"), "launches anew"),
+        ("2", ("--concurrency", "1,4"), "at one concurrency"),
+    ):
+        ran = run(*asked, value, *more)
+        assert ran.status == 2
+        assert words in ran.err
+
+
+def test_a_profile_whose_tokens_are_made_up_is_not_compared(run, paced):
+    with (paced / "profiles/eagle.toml").open("a") as file:
+        file.write("SGLANG_SIMULATE_ACC_LEN = '2'\n")
+    for launches in ("1", "3"):
+        ran = run("compare", "here", "base", "eagle", *WORKLOAD, "--launches", launches, "--yes")
+        assert ran.status == 1
+        assert "eagle sets SGLANG_SIMULATE_ACC_LEN: accepted tokens are made up" in ran.err
