@@ -11,7 +11,7 @@ RERUNS ?= 2
 # a test that real time decides is tried again on a loaded machine; the last line counts such reruns
 
 .DEFAULT_GOAL := help
-.PHONY: help setup system check lint types contracts test test-live trees lint-report sglang-cpu demo demo-cpu aa-cpu bench lab-scale pictures schemas wheel clean
+.PHONY: help setup system check lint types contracts test test-live trees fuzz lint-report sglang-cpu demo demo-cpu aa-cpu bench lab-scale pictures schemas wheel clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 16
@@ -49,6 +49,9 @@ sglang-cpu: setup ## build the environment with real SGLang on this machine's CP
 
 test-live: setup system sglang-cpu  ## drive real SGLang on the CPU
 	$(BIN)/pytest tests/live -m live --reruns $(RERUNS) -q
+
+fuzz: setup      ## every reading of remote text on a million inputs
+	FUZZ=$${FUZZ:-48000} $(BIN)/pytest tests/unit/facts -m hypothesis -n $(WORKERS) --timeout 7200 -q
 
 trees: setup     ## read all sampled releases of SGLang; downloads 300 MB the first time
 	$(BIN)/pytest tests/trees -m 'trees or not trees' -n $(WORKERS) --dist worksteal -q

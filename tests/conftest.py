@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
 
 settings.register_profile(
-    "shared-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "shared-machine",
+    max_examples=int(os.environ.get("FUZZ", "60")),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("shared-machine")
 

@@ -4,7 +4,7 @@ import copy
 from dataclasses import fields
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specctl.domain.missing import Why
@@ -358,7 +358,6 @@ ITEMS = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(ITEMS, min_size=1, max_size=3))
 def test_any_item_gives_a_sample_whose_gaps_have_reasons(items):
     counters = None

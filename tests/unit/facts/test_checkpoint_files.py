@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specctl.domain.checkpoint.values import WeightsForm
@@ -144,7 +144,6 @@ def test_transcripts_in_every_shape():
     assert (found.lines, found.not_understood, found.first_not_understood) == (9, 3, 8)
 
 
-@settings(max_examples=200)
 @given(json_values)
 def test_any_json_is_taken(value):
     text = json.dumps(value)
@@ -159,7 +158,6 @@ def test_any_json_is_taken(value):
     index_names(text.encode())
 
 
-@settings(max_examples=100)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_taken(data):
     assert isinstance(read_object(data), Missing | dict)

@@ -6,7 +6,7 @@ import json
 from contextlib import suppress
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specctl.domain.errors import ServerAnswerError
@@ -72,19 +72,16 @@ def exercise_log(data: bytes) -> None:
         first_cause([line.shown for line in lines], exit_status=status, version="0.5.23")
 
 
-@settings(max_examples=300, deadline=None)
 @given(log_bytes)
 def test_logs(data: bytes) -> None:
     exercise_log(data)
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.binary(max_size=300))
 def test_logs_of_any_bytes(data: bytes) -> None:
     exercise_log(data)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.sampled_from(captures("logs")), st.data())
 def test_captured_logs_cut_anywhere(log: Any, data: Any) -> None:
     start = data.draw(st.integers(0, len(log.data)))
@@ -92,7 +89,6 @@ def test_captured_logs_cut_anywhere(log: Any, data: Any) -> None:
     exercise_log(log.data[start : start + length])
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.lists(
         st.sampled_from(
@@ -112,7 +108,6 @@ def test_metrics(text: str) -> None:
     read_metrics(parse_metrics(text + "\nsglang:generation_tokens_total 7"), kept, time_s=2.0)
 
 
-@settings(max_examples=200, deadline=None)
 @given(json_values)
 def test_answers(value: Any) -> None:
     with suppress(ServerAnswerError):
@@ -125,7 +120,6 @@ def test_answers(value: Any) -> None:
     redact_json(value)
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.dictionaries(keys, json_values, max_size=6))
 def test_objects(value: dict[str, Any]) -> None:
     group_servers(read_processes(value))
@@ -134,7 +128,6 @@ def test_objects(value: dict[str, Any]) -> None:
     differences(value, value)
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.text(max_size=200))
 def test_texts(text: str) -> None:
     for parse in (parse_server_info, parse_loads):
@@ -145,7 +138,6 @@ def test_texts(text: str) -> None:
     assert redact_text(redact_text(text)) == redact_text(text)
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.text("abcdefghijklmnopqrstuvwxyz0123456789", min_size=8, max_size=20),
     st.sampled_from(

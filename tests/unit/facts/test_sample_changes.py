@@ -3,7 +3,7 @@ from __future__ import annotations
 import copy
 import json
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specctl.agent.changes import Changes
@@ -109,13 +109,11 @@ def _read(items):
     return samples
 
 
-@settings(deadline=None, max_examples=200)
 @given(sequences())
 def test_changes_read_as_the_whole_items_do(items):
     assert _read(_sent(items)) == _read(items)
 
 
-@settings(deadline=None)
 @given(sequences(), st.integers(0, 6), st.data())
 def test_a_lost_item_never_leaves_a_wrong_picture(items, lost, data):
     sent = _sent(items, full_every=data.draw(st.integers(1, 5)))

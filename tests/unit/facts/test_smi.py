@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specctl.domain.missing import Missing, Why
@@ -246,7 +246,6 @@ MESS = st.one_of(
 )
 
 
-@settings(deadline=None)
 @given(MESS)
 def test_any_text_is_read_or_refused(text):
     read_gpus(list(COLUMNS), text)

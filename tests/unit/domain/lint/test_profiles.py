@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specctl.adapters.toml_positions import positions
@@ -337,7 +337,6 @@ VALUES = st.recursive(
 KEYS = st.one_of(st.sampled_from(sorted(flags.KNOWN)), st.text(min_size=1, max_size=9))
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     algorithm=st.one_of(st.none(), st.sampled_from(flags.ALGORITHMS), st.text(max_size=6)),
     speculation=st.dictionaries(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specctl.facts.source.reading import TreeText, read_source
@@ -32,13 +32,11 @@ some_texts = st.dictionaries(
 
 
 @given(some_texts)
-@settings(max_examples=200, deadline=None)
 def test_any_text_in_any_file(texts):
     read_source(TreeText("/x/sglang", texts, {"srt/models/a.py": "EntryClass = ["}))
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=150, deadline=None)
 def test_a_tree_with_pieces_missing_or_doubled(seed):
     dice = random.Random(seed)
     texts = {}
