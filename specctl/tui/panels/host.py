@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from specctl.tui.panel import Panel, Scrolled
+from specctl.tui.panel import Panel
 from specctl.tui.render.alerts import OF_GPUS, OF_SERVER, OF_THROUGHPUT, alert_note, noted
+from specctl.tui.render.gpu_note import server_note
 from specctl.tui.render.gpus import draw_gpus
+from specctl.tui.render.lines import width
+from specctl.tui.render.listing import window
 from specctl.tui.render.log import draw_log
 from specctl.tui.render.processes import draw_processes, holders
 from specctl.tui.render.server import draw_server, draw_short_server
@@ -18,23 +22,38 @@ if TYPE_CHECKING:
     from specctl.tui.scene import Scene
 
 
-class GpusPanel(Scrolled):
-    """One line a GPU."""
+class GpusPanel(Panel):
+    """One line a GPU; with the focus a cursor, whose GPU the bottom edge tells of."""
 
     number = "1"
 
     def __init__(self) -> None:
         super().__init__(id="gpus")
         self.host = ""
+        self.at = self.top = 0
 
-    def longest(self) -> int:
-        """Its GPUs and the head."""
+    def _total(self) -> int:
         sample = self.scene.state.host(self.host).sample
-        return 1 + len(sample.gpus) if sample else 1
+        return len(sample.gpus) if sample else 0
+
+    def move(self, rows: int) -> None:
+        """Put the cursor on another GPU."""
+        self.at = min(max(0, self.at + rows), max(0, self._total() - 1))
+
+    def pick(self, row: int) -> None:
+        """The row of a GPU was clicked."""
+        if 0 < row <= self._total() - self.top:
+            self.at = self.top + row - 1
 
     def draw(self, scene: Scene, cells: int, rows: int) -> Drawing:
         """The table from where it was scrolled to."""
-        drawing = draw_gpus(scene, self.host, cells, rows, top=self.top)
+        total = self._total()
+        self.at = min(self.at, max(0, total - 1))
+        self.top = window(self.at, self.top, max(1, rows - 1), total)
+        at = self.at if self.has_focus and total else None
+        drawing = draw_gpus(scene, self.host, cells, rows, top=self.top, at=at)
+        if self.rule and at is not None:  # a rule has no bottom edge
+            drawing = replace(drawing, summary=drawing.note)
         return noted(drawing, alert_note(scene, self.host, OF_GPUS), cells)
 
 
@@ -66,6 +85,10 @@ class ThroughputPanel(ServerPart):
         """Numbers and plots."""
         drawing = draw_throughput(scene, self.host, self.server, cells, rows)
         words = alert_note(scene, self.host, OF_THROUGHPUT, self.server_name)
+        if not words and self.has_focus and self.server is not None:
+            samples = scene.state.host(self.host).server_samples
+            why = server_note(samples.get(self.server.name), cells - width(drawing.note) - 4)
+            drawing = replace(drawing, note=[*drawing.note, *why])
         return noted(drawing, words, cells)
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from specctl.domain import figures
 from specctl.domain.history import gpu_key, host_key
 from specctl.tui.render import numbers
+from specctl.tui.render.gpu_note import gpu_note
 from specctl.tui.render.headline import headline
-from specctl.tui.render.lines import UNKNOWN, Cell, Drawing, Line, aged, few, row
+from specctl.tui.render.lines import UNKNOWN, Cell, Drawing, Line, aged, few, picked, row, width
 from specctl.tui.render.plots import bar, trace
 from specctl.tui.render.standing import gpu_reason, is_unread, short_name
 
@@ -143,6 +144,11 @@ def _wide_columns(gpus: Sequence[GpuSample], *, roomy: bool) -> list[Column]:
         Column("RX GB/s", 7, ">", lambda g: _gigabytes(_rx(g))),
         Column("TX GB/s", 7, ">", lambda g: _gigabytes(_tx(g))),
     ]
+    if roomy and any(g.nvlink_rx_bytes_per_s is not None for g in gpus):
+        out += [
+            Column("NVL RX", 6, ">", lambda g: _gigabytes(g.nvlink_rx_bytes_per_s)),
+            Column("NVL TX", 6, ">", lambda g: _gigabytes(g.nvlink_tx_bytes_per_s)),
+        ]
     if roomy:
         out += [
             Column("MEM °C", 6, ">", lambda g: _plain(figures.fixed(g.memory_temperature_c))),
@@ -177,8 +183,10 @@ def _power_bar(gpu: GpuSample, cells: int) -> Line:
     return _barred(share, figures.fixed(gpu.power_w), cells, "data2")
 
 
-def draw_gpus(scene: Scene, host: str, cells: int, rows: int, *, top: int = 0) -> Drawing:
-    """The GPUs of a host, one line each."""
+def draw_gpus(
+    scene: Scene, host: str, cells: int, rows: int, *, top: int = 0, at: int | None = None
+) -> Drawing:
+    """The GPUs of a host, one line each; the bottom edge tells of the one `at` the cursor."""
     state = scene.state.host(host)
     sample = state.sample
     stale = scene.is_stale(host)
@@ -206,7 +214,12 @@ def draw_gpus(scene: Scene, host: str, cells: int, rows: int, *, top: int = 0) -
     note: Line = []
     if len(shown) < len(sample.gpus):
         note = [(f"{top + 1}-{top + len(shown)} of {len(sample.gpus)}", "dim")]
-    return Drawing("GPUs", body, summary, note, is_stale=stale)
+    cursor = None if at is None else at - top + 1
+    if cursor is not None and at is not None and 0 < cursor < len(body):
+        body[cursor] = picked(body[cursor], cells)
+        told = gpu_note(sample.gpus[at], max(10, cells - width(note) - 4))
+        note = [*told, *([("  ", "")] if told and note else []), *note]
+    return Drawing("GPUs", body, summary, note, cursor, is_stale=stale)
 
 
 def _gpu_line(

@@ -125,7 +125,7 @@ class HostScreen(PanelScreen):
     def show(self, host: str, server: str | None = None) -> None:
         """Turn to another host, and of several servers to the one named."""
         self.host, self._chosen = host, server
-        self.log_panel.back = self.processes.top = self.gpus.top = 0
+        self.log_panel.back = self.processes.top = self.gpus.at = 0
         self.repaint()
 
     def show_panel(self, panel: Panel) -> None:

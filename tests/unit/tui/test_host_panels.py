@@ -9,6 +9,7 @@ from specctl.domain.events import HostSampled, LinkChanged, LogRead, ServerSampl
 from specctl.domain.missing import Missing, Why
 from specctl.domain.sample import GpuProcess
 from specctl.domain.server import Milestone, ServerState
+from specctl.tui.render.gpu_note import server_note
 from specctl.tui.render.gpus import draw_gpus
 from specctl.tui.render.lines import Drawing, Line, guard, plain, width
 from specctl.tui.render.log import draw_log, kind, log_line
@@ -84,6 +85,36 @@ def test_another_memory_size_leaves_the_scale_out_of_the_head() -> None:
 
     assert "MEM GiB " in plain(drawing.body[:1])
     assert "of 95.6" not in plain(drawing.body[:1])
+
+
+def test_the_gpu_under_the_cursor_says_why_a_value_is_not_there() -> None:
+    refused = {"memory_temperature_c": Missing(Why.NOT_SUPPORTED), "power_w": Missing(Why.NOT_YET)}
+    gpu = replace(
+        parts.gpu(1), memory_temperature_c=None, power_w=None, missing=refused,
+        nvlink_rx_bytes_per_s=41e9, nvlink_tx_bytes_per_s=40e9,
+    )  # fmt: skip
+    sample = parts.host_sample((parts.gpu(0), gpu))
+    scene = scene_of([HostSampled("h", parts.NOW_S, sample)])
+    drawing = draw_gpus(scene, "h", 246, 9, at=1)
+    note = plain([drawing.note])
+    assert drawing.cursor == 2
+    assert "NVLink 41.0 40.0 GB/s" in note
+    assert "— MEM °C: not supported" in note
+    assert "— W: not yet read" in note
+    assert "NVL RX" in plain(drawing.body[:1])
+    for cells in WIDTHS:
+        drawing = draw_gpus(scene, "h", cells, 9, at=1)
+        assert width(drawing.note) <= cells
+
+
+def test_a_server_says_why_a_number_is_not_there() -> None:
+    sample = replace(
+        parts.server_sample(), ttft_p50_s=None,
+        missing={"ttft_p50_s": Missing(Why.NOT_ENABLED, "start it with --enable-metrics")},
+    )  # fmt: skip
+    assert "TTFT: " in plain([server_note(sample, 100)])
+    assert "--enable-metrics" in plain([server_note(sample, 100)])
+    assert server_note(None, 100) == []
 
 
 def test_sixteen_gpus_scroll() -> None:
