@@ -10,6 +10,7 @@ from specctl.services.doctoring import examine_connection
 from specctl.services.fleet import close_host, open_host
 
 if TYPE_CHECKING:
+    from specctl.adapters.command_log import CommandLog
     from specctl.domain.host import Host
     from specctl.domain.server import Server
     from specctl.services.doctoring import Examination
@@ -36,9 +37,9 @@ class Found:
         return not any(r.level is Level.FAIL and r.name in NEEDED for r in self.rows)
 
 
-async def look_over(host: Host) -> Found:
+async def look_over(host: Host, commands: CommandLog | None = None) -> Found:
     """Connect to `host`, which has no file yet, and examine it; raises HostError."""
-    connection = await open_host(host)
+    connection = await open_host(host, commands)
     try:
         examination = await examine_connection(connection)
         hello = connection.hello

@@ -74,6 +74,9 @@ class Action:
     refuse: Refuse = nothing
     """Why it is not possible on a target; empty when it is."""
 
+    is_here: bool = False
+    """Only files of this machine are changed, so that a read-only host does not forbid it."""
+
     shown: str = ""
     """How the key is written, where it is not Textual's name."""
 
@@ -86,9 +89,14 @@ class Action:
         return self.shown or (self.keys[0] if self.keys else f":{self.verb or self.id}")
 
 
+def is_guarded(action: Action, target: Target) -> bool:
+    """The guard of its host, or of the session, forbids it."""
+    return action.changes and target.read_only and not action.is_here
+
+
 def refusal(action: Action, target: Target) -> str:
     """Why `action` cannot be done to `target` now; empty when it can."""
-    if action.changes and target.read_only:
+    if is_guarded(action, target):
         return f"{target.host or 'This session'} is read-only. {LIFTS}"
     return action.refuse(target)
 

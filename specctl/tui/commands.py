@@ -48,6 +48,7 @@ _ARGUMENTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "host.open": (("[HOST]",), ("go", "open")),
     "log.open": (("[HOST]",), ("logs",)),
     "command_log.open": ((), ("did",)),
+    "host.add": ((), ("new",)),
     "source.open": (("[HOST]",), ("inspect", "tree")),
     "profiles.open": (("[HOST]",), ("check",)),
     "drift.show": (("[SERVER]",), ()),

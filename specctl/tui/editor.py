@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from specctl.tui.render.lines import Line
 
-LONGEST = 1000
+LONGEST = 8000
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,8 +28,8 @@ FOOTERS: dict[str, tuple[str, ...]] = {
         "panel.next", "sibling.next", "go.back",
     ),
     "profiles": (
-        "profile.edit", "profile.fix", "server.start", "profile.add", "diff.show", "match.next",
-        "copy.selection", "filter.open", "sibling.next", "go.back",
+        "profile.edit", "profile.fix", "server.start", "profile.add", "profile.import",
+        "diff.show", "match.next", "copy.selection", "filter.open", "sibling.next", "go.back",
     ),
     "trials": (
         "row.open", "trial.start", "trial.resume", "filter.open", "order.choose", "kinds.choose",

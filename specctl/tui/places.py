@@ -29,12 +29,12 @@ SIBLINGS = HOST | SOURCE | PROFILES
 
 def act(
     name: str, keys: str, title: str, words: str, where: frozenset[str], *, verb: str = "",
-    refuse: Refuse = nothing, shown: str = "", hint: str = "",
+    refuse: Refuse = nothing, shown: str = "", hint: str = "", is_here: bool = False,
 ) -> Action:  # fmt: skip
     """Acts on the selection; what has a verb changes something."""
     return Action(
         name, tuple(keys.split()), title, words, Kind.ACT, where,
-        verb=verb, changes=bool(verb), refuse=refuse, shown=shown, hint=hint,
+        verb=verb, changes=bool(verb), refuse=refuse, shown=shown, hint=hint, is_here=is_here,
     )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from specctl.tui.logs import LogServices
+from specctl.tui.newcomers import EnrollingServices
 from specctl.tui.reading import ReadingServices
 from specctl.tui.screenings import ScreeningServices
 from specctl.tui.trials import TrialServices
@@ -115,7 +116,9 @@ class ProbePlan:
         return replace(self, requests=requests, expected_s=expected_s)
 
 
-class Services(ReadingServices, TrialServices, ScreeningServices, LogServices, Protocol):
+class Services(
+    ReadingServices, TrialServices, ScreeningServices, LogServices, EnrollingServices, Protocol
+):
     """Everything the screens can ask for; expected failures are `SpecctlError`.
 
     What happens meanwhile arrives through the store as events.

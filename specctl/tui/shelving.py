@@ -9,6 +9,7 @@ from textual.app import SuspendNotSupported
 
 from specctl.adapters.editing import edit
 from specctl.domain.errors import SpecctlError
+from specctl.tui.asking import Question as Asked
 from specctl.tui.browsing import Browsing
 from specctl.tui.differing import (
     Compared,
@@ -16,6 +17,7 @@ from specctl.tui.differing import (
     compare_recipes,
     compare_running,
 )
+from specctl.tui.enrolling import launch_text
 from specctl.tui.fixing import fixed_text
 from specctl.tui.render.confirm import Question
 from specctl.tui.render.difference import changed_line
@@ -119,6 +121,33 @@ class Shelving(Browsing):
         shelf.wanted = name
         self.read_profiles(shelf, afresh=True)
         self._app.tell(f"Wrote {file}", f"It extends {source}. e edits it.")
+
+    def ask_name(self, screen: ProfilesScreen, answer: str) -> None:
+        """What the imported profile is to be called, then write it."""
+        try:
+            text, name = launch_text(answer)
+        except OSError as error:
+            self._app.tell("Not imported", f"{answer}: {error.strerror}", severity="warning")
+            return
+
+        def answered(chosen: str | None) -> None:
+            services = self._services()
+            if chosen and services is not None:
+                self._work(self._import(services, screen.shelf, chosen.strip(), text), "import")
+
+        screen.ask(Asked("call the profile ", lambda _: None, answered, "writes it"), name)
+
+    async def _import(self, services: Services, shelf: Shelf, name: str, text: str) -> None:
+        try:
+            made = await services.import_profile(name, text)
+        except SpecctlError as error:
+            self._app.tell("Not imported", f"{error.message} {error.hint}", severity="error")
+            return
+        secrets = ", ".join(made.secrets)
+        words = f"Secrets were left out: {secrets}. " if secrets else ""
+        self._app.tell(f"Wrote {made.file}", f"{words}{' '.join(made.remarks)}".strip())
+        shelf.wanted = name
+        self.read_profiles(shelf, afresh=True)
 
     def fix_profile(self, shelf: Shelf, finding: Finding) -> None:
         """Show what applying a finding's fix would change, and write it when it is agreed to."""

@@ -31,7 +31,7 @@ from specctl.services.probing import Settings, probe_server
 from specctl.services.stop import StopOptions, plan_stop, stop_server
 from specctl.tui.details import details_of, named_causes
 from specctl.tui.services import ProbePlan, ProfileChoice, ServerDetails
-from specctl.tui.wired_logs import WorkspaceLogs
+from specctl.tui.wired_enrolling import WorkspaceEnrolling
 from specctl.tui.wired_reading import reopen
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ async def open_services(root: Path, store: Store, *, read_only: bool) -> Workspa
     return WorkspaceServices(reopen(root, read_only=read_only), store)
 
 
-class WorkspaceServices(WorkspaceLogs):
+class WorkspaceServices(WorkspaceEnrolling):
     """What keys ask for, done by the services that the commands use too."""
 
     def __init__(self, workspace: Workspace, store: Store) -> None:
@@ -82,6 +82,12 @@ class WorkspaceServices(WorkspaceLogs):
     def hosts(self) -> Sequence[str]:
         """Names of the workspace's hosts, by name."""
         return self._known_hosts
+
+    def watch_more(self, name: str) -> None:
+        """A host is new in the workspace."""
+        self._fleet.workspace = self._workspace
+        self._known_hosts = tuple(sorted(self._workspace.hosts()))
+        self._monitor.add([name])
 
     def commands(self) -> Sequence[RemoteCommand]:
         """What was done on hosts in this session, the oldest first."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from specctl.domain.errors import SpecctlError
 from specctl.services.outcome import Outcome
+from specctl.tui.enrolling import Enrolling
 from specctl.tui.guide import Moment
 from specctl.tui.lab_guide import GUIDES
 from specctl.tui.render.plan import VERBS
@@ -33,6 +34,7 @@ class Work(Sifting):
     def __init__(self, app: SpecctlApp) -> None:
         super().__init__(app)
         self.tending = Tending(app)
+        self.enrolling = Enrolling(app)
         self.outcomes: dict[str, Outcome] = {}
         """By plan id; a plan without one is still carried out."""
 

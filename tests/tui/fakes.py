@@ -16,6 +16,7 @@ from specctl.tui.services import ProbePlan, ServerDetails
 from specctl.tui.settings import Settings
 from tests.tui import library, parts, plans
 from tests.tui.log_fakes import FakeLogs
+from tests.tui.newcomer_fakes import FakeNewcomers
 from tests.tui.trial_fakes import FakeTrials
 
 if TYPE_CHECKING:
@@ -34,12 +35,13 @@ if TYPE_CHECKING:
     from specctl.tui.services import ProfileChoice
 
 
-class FakeServices(FakeTrials, FakeLogs):
+class FakeServices(FakeTrials, FakeLogs, FakeNewcomers):
     """What the screens ask of the services, answered at once; `calls` says what was asked."""
 
     def __init__(self, store: Store, hosts: Sequence[str]) -> None:
         super().__init__()
         FakeLogs.__init__(self)
+        FakeNewcomers.__init__(self)
         self.store = store
         self._hosts = tuple(hosts)
         self.calls: list[tuple[object, ...]] = []

@@ -13,6 +13,7 @@ from specctl.domain.state import HostState, Link
 from specctl.tui.actions import ACTIONS, BY_ID, FOOTERS, Action, Kind, Target, actions_on, refusal
 from specctl.tui.application import SpecctlApp
 from specctl.tui.commands import COMMANDS
+from specctl.tui.enrolling import Enrolling
 from specctl.tui.key_table import page
 from specctl.tui.render.help import blocks
 from specctl.tui.render.lines import plain
@@ -48,7 +49,7 @@ SCREENS = {
     "trials": TrialsScreen,
     "welcome": WelcomeScreen,
 }
-OWNERS = (SpecctlApp, Work, Tending, Switches)
+OWNERS = (SpecctlApp, Work, Tending, Switches, Enrolling)
 VERBS = {name for section in CLI.values() for name in section}
 
 CHANGING = {
@@ -66,7 +67,7 @@ CHANGING = {
 }
 """Verbs that change a host, a file or what somebody else sees."""
 
-WITHOUT_ACTION = {"add", "import"}
+WITHOUT_ACTION: set[str] = set()
 """Not on a key yet; this list only ever gets shorter."""
 
 FIRST_RUN = {"init"}

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from specctl.domain import figures
 from specctl.domain.state import Link
+from specctl.tui.action import is_guarded
 from specctl.tui.actions import BY_ID, FOOTERS
 from specctl.tui.render.fleet import reachable
 from specctl.tui.render.lines import Line, clip, few, fit, guard, middle, spread, width
@@ -116,7 +117,7 @@ def _footer_items(screen: str, target: Target, *, is_replay: bool) -> list[Line]
     for action in (BY_ID[name] for name in FOOTERS.get(screen, ())):
         if action.refuse(target) or (is_replay and off_in_replay(action)):
             continue
-        off = action.changes and target.read_only
+        off = is_guarded(action, target)
         items.append(key_hint(action, off=off))
         struck = items[-1] if off else struck
     if struck:

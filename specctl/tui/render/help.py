@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from specctl.tui.action import is_guarded
 from specctl.tui.actions import Kind, actions_on, refusal
 from specctl.tui.commands import COMMANDS
 from specctl.tui.render.lines import Drawing, Line, fit, wrap
@@ -81,7 +82,7 @@ def _block(name: str, actions: Sequence[Action], target: Target) -> list[Line]:
 
 
 def _entry(action: Action, size: int, target: Target) -> Line:
-    off = action.changes and target.read_only
+    off = is_guarded(action, target)
     out = [
         *fit([(action.key, "strike" if off else "key")], size),
         (action.help, "faint" if off else "text"),

@@ -82,6 +82,19 @@ class ChoicePanel(Listed):
         return self.title, [], hints([("enter", self.enter), ("esc", "cancel")])
 
 
+class NamePanel(ChoicePanel):
+    """What was typed may be chosen too."""
+
+    @property
+    def found(self) -> list[Choice]:
+        """Those that match what was typed, and that itself."""
+        typed = self.search.text.strip()
+        matching = super().found
+        if not typed or any(choice.name == typed for choice in matching):
+            return matching
+        return [*matching, Choice(typed, [("as it is typed", "dim")])]
+
+
 class ChoiceDialog(Dialog[str | None]):
     """Answers with the name chosen."""
 
@@ -132,3 +145,17 @@ class ChoiceDialog(Dialog[str | None]):
         elif (edited := self.panel.search.key(event.key, event.character)) is not None:
             self.panel.search, self.panel.at = edited, 0
         self.repaint()
+
+
+class NameDialog(ChoiceDialog):
+    """Answers with a name of the list, or another one."""
+
+    def __init__(
+        self, title: str, enter: str, choices: Sequence[Choice], *, host: str = ""
+    ) -> None:
+        super().__init__(title, enter, choices, host=host)
+        self.panel = NamePanel(title, enter, choices)
+
+    def wanted_rows(self, cells: int) -> int:
+        """With a row for what is typed."""
+        return min(self.wanted[1], super().wanted_rows(cells) + 1)

@@ -193,6 +193,18 @@ class ProfilesScreen(AskingScreen):
         label = f"new profile that extends {chosen.name}: "
         self.ask(Question(label, lambda _: None, answered, "writes it"))
 
+    def do_profile_import(self) -> None:
+        """A profile of a launch command that is pasted, or of a script in a file."""
+        if self._is_guarded("Import"):
+            return
+
+        def answered(answer: str | None) -> None:
+            if answer and answer.strip():
+                self.specctl.work.ask_name(self, answer.strip())
+
+        label = "import a launch command, or a file: "
+        self.ask(Question(label, lambda _: None, answered, "goes on"))
+
     def do_filter_open(self) -> None:
         """Filter the list."""
 
