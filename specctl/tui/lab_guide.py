@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 PROFILES = ("baseline", "foreign", "ngram")
 """What is typed to find each profile; the first is what the others are held against."""
 
+TRAINED = "trained"
+"""What is tried against it in the end."""
+
 CLOSE: Mapping[str, Hint] = {
     "help": (("esc", "closes the help"),),
     "profiles": (("esc", "closes the list"),),
@@ -25,6 +28,8 @@ CLOSE: Mapping[str, Hint] = {
     "probed": (("esc", "closes the result"),),
     "launch": (("esc", "goes back"),),
     "source": (("esc", "goes back to the host"),),
+    "trial-plan": (("esc", "cancels"),),
+    "trial": (("esc", "goes back"),),
 }
 """The way on from a stage where a step has nothing to do."""
 
@@ -36,7 +41,7 @@ GUIDES: Mapping[str, Callable[[], Guide]] = {
 
 
 def lab_story() -> tuple[Step, ...]:
-    """Look, read the build, fail once, measure three profiles, stop with proof."""
+    """Look, read the build, fail once, measure three profiles, try a fourth, stop with proof."""
     baseline, *others = PROFILES
     measured = [step for name in others for step in (_start(name), _measure(name))]
     return (
@@ -46,7 +51,8 @@ def lab_story() -> tuple[Step, ...]:
         _start(baseline),
         _measure(baseline),
         *measured,
-        _verdict(),
+        _look_again(),
+        _try(),
         _stop(),
         _end(),
     )
@@ -112,11 +118,28 @@ def _measure(name: str) -> Step:
     )
 
 
-def _verdict() -> Step:
+def _look_again() -> Step:
     """Done by looking at the host, where the sentence of the comparison stands."""
     return Step(
         lambda moment: moment.where in {"fleet", "host"},
         {ANYWHERE: (("esc", "back: the accept length against its break-even says what pays"),)},
+    )
+
+
+def _try() -> Step:
+    return Step(
+        _is_decided,
+        {
+            **CLOSE,
+            "profiles": ((TRAINED, "was made for this model"), ("enter", "shows the trial")),
+            "trial-plan": (
+                ("↑ ↑ ↑ ↑", "to the prompts"),
+                ("← ← ← ← ←", "4 are enough"),
+                ("↓ ↓ ↓ ↓ → enter", "begins"),
+            ),
+            "trial": (("", "launches in turn, until a word can be said: some minutes"),),
+            ANYWHERE: (("c", "tries a better drafter: is it faster, and how sure is that?"),),
+        },
     )
 
 
@@ -126,6 +149,7 @@ def _stop() -> Step:
         {
             **CLOSE,
             "plan-cancel": (("→ enter", "stops it"),),
+            "trial": (("esc", "back: what ran before is started again"),),
             "launching": (("", "now comes the proof that processes, ports and memory are gone"),),
             ANYWHERE: (("x", "stops the server, and proves that it is gone"),),
         },
@@ -150,6 +174,12 @@ def _is_measured(moment: Moment, name: str) -> bool:
     found = moment.practice_host
     results = found[1].results.values() if found else ()
     return any(name in (result.profile or "") and not result.void for result in results)
+
+
+def _is_decided(moment: Moment) -> bool:
+    found = moment.practice_host
+    trial = found[1].trial if found else None
+    return trial is not None and bool(trial.word) and TRAINED in trial.profile
 
 
 def _has_stopped(moment: Moment) -> bool:

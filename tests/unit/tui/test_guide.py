@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from specctl.domain.errors import UsageError
+from specctl.domain.events import TrialProgressed
 from specctl.domain.state import HostState, State
 from specctl.services.outcome import Outcome
 from specctl.tui.guide import ANYWHERE, Guide, Moment, Step
@@ -61,7 +62,7 @@ def test_it_begins_with_a_look_and_a_start_that_fails():
 
 
 def test_each_profile_is_started_and_measured_in_turn():
-    guide, host = Guide(lab_story()[3:-2]), LAB
+    guide, host = Guide(lab_story()[3:-3]), LAB
     for name in NAMES:
         assert keys(guide, at("profiles", host)) == [name, "enter"]
         assert keys(guide, at("plan-cancel", host)) == ["→ enter"]
@@ -74,6 +75,23 @@ def test_each_profile_is_started_and_measured_in_turn():
         host = measured(host, f"k-{name}")
         assert keys(guide, at("probed", host)) == ["esc"]
     assert keys(guide, at("host", host)) == []
+
+
+def test_a_better_drafter_is_tried_until_a_word_is_said():
+    guide = Guide(lab_story()[-3:])
+    assert keys(guide, at("host")) == ["c"]
+    assert keys(guide, at("profiles")) == ["trained", "enter"]
+    assert keys(guide, at("trial-plan"))[-1] == "↓ ↓ ↓ ↓ → enter"
+    begun = TrialProgressed(
+        host="lab-1", time_s=1.0, trial="5c0f", baseline="x-baseline", profile="x-trained", done=0,
+        most=16, ratio=None, low=None, high=None, word=None, words="launch 1",
+    )  # fmt: skip
+    assert keys(guide, at("trial", replace(LAB, trial=begun))) == [""]
+    other = replace(begun, profile="x-ngram", word="slower")
+    assert keys(guide, at("trial", replace(LAB, trial=other))) == [""]
+    decided = replace(LAB, trial=replace(begun, word="faster"))
+    assert keys(guide, at("trial", decided)) == ["esc"]
+    assert keys(guide, at("host", decided)) == ["x"]
 
 
 def test_it_ends_with_the_proof():
