@@ -86,6 +86,9 @@ class HostState:
         return next((s for s in self.servers or () if s.name == name), None)
 
 
+_UNHEARD = HostState()
+
+
 @dataclass(frozen=True, slots=True)
 class State:
     """The latest of everything known; history is kept elsewhere."""
@@ -94,7 +97,7 @@ class State:
 
     def host(self, name: str) -> HostState:
         """What is known of a host; nothing for one not heard of."""
-        return self.hosts.get(name, HostState())
+        return self.hosts.get(name, _UNHEARD)
 
 
 def reduce(state: State, event: Event) -> State:

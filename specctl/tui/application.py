@@ -144,7 +144,7 @@ class SpecctlApp(Going):
         """Listen, and load what is heavy once the first frame is out."""
         self.animation_level = "none"
         self._unsubscribe = listen(self.store, self.recent, self.post_message)
-        self.set_interval(TICK_S, self.repaint)
+        self.set_interval(TICK_S, self._tick)
         if self._start is None:
             self.push_screen(WelcomeScreen(self._folder))
             self.set_interval(LOOK_S, self._look_again)
@@ -209,19 +209,35 @@ class SpecctlApp(Going):
             acknowledged=self.alarm.acknowledged,
         )
 
+    def _tick(self) -> None:
+        """Clocks and ages move on where nothing else does."""
+        if self._pace.is_old and not self._pace.is_waiting:
+            self.repaint()
+
     @on(StateChanged)
     def take_state(self) -> None:
         """Paint the newest state now, or when the next frame is due."""
+        if self._pace.is_waiting:
+            return
         wait_s = self._pace.wait_s()
         if wait_s <= 0:
             self.repaint()
-        elif not self._pace.is_waiting:
+        else:
             self._pace.is_waiting = True
-            self.set_timer(wait_s, self.repaint)
+            self.set_timer(wait_s, self._due)
+
+    def _due(self) -> None:
+        """The next frame, unless a key had one painted meanwhile: then the one after that."""
+        self._pace.is_waiting = False
+        self.take_state()
 
     def repaint(self) -> None:
         """Paint what differs on what is in sight; while paused that is the footer."""
-        self._pace.painted()
+        began_s = time.thread_time()
+        self._paint()
+        self._pace.painted(time.thread_time() - began_s)
+
+    def _paint(self) -> None:
         if self.scene.paused_at_s is None:
             self.scene = self._scene(self.store.state)
         else:

@@ -13,8 +13,14 @@ if TYPE_CHECKING:
     from specctl.domain.state import State, Store
     from specctl.tui.scene import Recent
 
-FRAME_S = 0.2
-"""Shortest time between two repaints."""
+FRAME_S, SLOWEST_FRAME_S = 0.2, 1.0
+"""Shortest time between two repaints, and the longest that a frame's cost makes it."""
+
+TICK_S = 0.9
+"""Clocks and ages are painted so often where nothing else changes."""
+
+REST = 80
+"""A frame waits so many times as long as the one before it took: many hosts stay cheap."""
 
 
 class StateChanged(Message):
@@ -45,13 +51,20 @@ class Pace:
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._last_s = float("-inf")
+        self._frame_s = FRAME_S
         self.is_waiting = False
+        """A timer will have the next frame painted."""
 
     def wait_s(self) -> float:
         """How long until a frame may be painted; 0 for now."""
-        return max(0.0, self._last_s + FRAME_S - self._clock())
+        return max(0.0, self._last_s + self._frame_s - self._clock())
 
-    def painted(self) -> None:
-        """A frame was painted."""
+    @property
+    def is_old(self) -> bool:
+        """The last frame is so old that the time it shows is."""
+        return self._clock() - self._last_s >= TICK_S
+
+    def painted(self, cost_s: float = 0.0) -> None:
+        """A frame was painted, and took so much processor time."""
         self._last_s = self._clock()
-        self.is_waiting = False
+        self._frame_s = min(max(FRAME_S, REST * cost_s), SLOWEST_FRAME_S)

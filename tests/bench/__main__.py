@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.bench import fifty, forecasting, inspecting, lab, sampling, serving, starting
+from tests.bench import fifty, fleet_screen, forecasting, inspecting, lab, sampling, serving, starting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +23,7 @@ BENCHES: tuple[Callable[[], Measured | list[Measured]], ...] = (
     sampling.sampling,
     serving.serving,
     fifty.fifty,
+    fleet_screen.fleet_screen,
     inspecting.inspecting,
     forecasting.forecasting,
 )

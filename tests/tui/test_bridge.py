@@ -8,7 +8,7 @@ import pytest
 
 from specctl.domain.events import HostSampled, LogRead, ServerSampled
 from specctl.domain.state import State, Store
-from specctl.tui.bridge import FRAME_S, Pace, StateChanged, listen
+from specctl.tui.bridge import FRAME_S, REST, SLOWEST_FRAME_S, Pace, StateChanged, listen
 from specctl.tui.panel import Painted
 from specctl.tui.scene import LINE_CHARACTERS, LOG_LINES, Recent
 from tests.tui import parts, story
@@ -56,6 +56,20 @@ def test_the_pace_is_five_frames_a_second() -> None:
     assert pace.wait_s() == pytest.approx(FRAME_S - 0.05)
     now_s += 0.2
     assert pace.wait_s() == 0
+
+
+def test_a_frame_that_costs_more_is_followed_by_a_longer_rest() -> None:
+    now_s = 100.0
+    pace = Pace(lambda: now_s)
+    pace.painted(cost_s=0.001)
+    assert pace.wait_s() == pytest.approx(FRAME_S)
+    pace.painted(cost_s=0.012)
+    assert pace.wait_s() == pytest.approx(REST * 0.012)
+    pace.painted(cost_s=3.0)
+    assert pace.wait_s() == pytest.approx(SLOWEST_FRAME_S)
+    assert not pace.is_old
+    now_s += SLOWEST_FRAME_S
+    assert pace.is_old
 
 
 async def test_a_burst_of_events_is_painted_at_most_five_times_a_second(

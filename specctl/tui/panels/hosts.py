@@ -10,15 +10,19 @@ from textual.message import Message
 from specctl.domain.filter_fields import chooses, filter_of
 from specctl.domain.filter_terms import Filter
 from specctl.tui.panel import Panel
-from specctl.tui.render.fleet import Table, draw_fleet, subject_of
+from specctl.tui.render.fleet import Table, draw_fleet, host_line, subject_of
 from specctl.tui.render.fleet_columns import column_at, host_row, name_of
 from specctl.tui.render.fleet_order import HOST, Order, grouped, next_group, ranked
 from specctl.tui.render.preview import draw_preview, draw_strip
 
 if TYPE_CHECKING:
+    from specctl.domain.state import HostState
     from specctl.tui.render.fleet_columns import HostRow
-    from specctl.tui.render.lines import Drawing
+    from specctl.tui.render.lines import Drawing, Line
     from specctl.tui.scene import Scene
+
+LINE_HOLDS_S = 2.0
+"""What a line shows beside its host's state, such as a break-even, is looked up so often."""
 
 RESTS_S = 10.0
 """Rows change their places no sooner after the cursor moved, or after they last did."""
@@ -45,6 +49,7 @@ class HostsPanel(Panel):
         self._seen: Scene | None = None
         self._names: list[str] = []
         self._rows: dict[str, HostRow] = {}
+        self._lines: dict[str, tuple[HostState, tuple[object, ...], Line]] = {}
         self._ranks: dict[str, int] = {}
         self._ranked_for: tuple[object, ...] = ()
         self._rested_s = float("-inf")
@@ -98,9 +103,11 @@ class HostsPanel(Panel):
 
     def _ordered(self, names: list[str]) -> list[str]:
         """In order; what was measured since moves nothing under the cursor."""
+        if self.order.by == HOST:
+            return sorted(names, reverse=self.order.falls)
         key = (self.order, self._terms, self.scene.hosts)
         rests = self.scene.now_s - self._rested_s
-        if self.order.by == HOST or key != self._ranked_for or not 0 <= rests < RESTS_S:
+        if key != self._ranked_for or not 0 <= rests < RESTS_S:
             order = ranked((self.row(name) for name in self.scene.hosts), self.order)
             self._ranks = {name: rank for rank, name in enumerate(order)}
             self._ranked_for, self._rested_s = key, self.scene.now_s
@@ -139,8 +146,22 @@ class HostsPanel(Panel):
     def draw(self, scene: Scene, cells: int, rows: int) -> Drawing:
         """The table; a cursor whose host is gone moves to the first."""
         table = Table(self.settle(), self.selected, self.order, self._terms, self.problems)
-        drawing, self._owners = draw_fleet(scene, table, cells, rows, self.row)
+        drawing, self._owners = draw_fleet(
+            scene, table, cells, rows, lambda name: self._line(name, cells)
+        )
         return drawing
+
+    def _line(self, name: str, cells: int) -> Line:
+        """The line of a host; as it was, while nothing more is known and it is not much older."""
+        scene = self.scene
+        host, age = scene.state.host(name), int(scene.age_s(name) or 0)
+        key = (cells, age, int(scene.now_s / LINE_HOLDS_S), scene.acknowledged)
+        known = self._lines.get(name)
+        if known is not None and known[0] is host and known[1] == key:
+            return known[2]
+        line = host_line(self.row(name), cells)
+        self._lines[name] = (host, key, line)
+        return line
 
     def settle(self) -> list[str]:
         """Leave the cursor on its host, or put it on the first; returns all hosts shown."""

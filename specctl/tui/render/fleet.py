@@ -46,11 +46,10 @@ def draw_fleet(
     table: Table,
     cells: int,
     rows: int,
-    row_of: Callable[[str], HostRow] | None = None,
+    line_of: Callable[[str], Line] | None = None,
 ) -> tuple[Drawing, list[str | None]]:
     """The table, and which host each of its lines is about."""
-    row_of = row_of or (lambda name: host_row(scene, name))
-    chosen = columns(cells)
+    line_of = line_of or (lambda name: host_line(host_row(scene, name), cells))
     groups = grouped(scene, table.names, table.order)
     owners: list[str | None] = []
     heads: dict[int, Line] = {}
@@ -66,17 +65,22 @@ def draw_fleet(
         if name is None:
             body.append(heads[at])
             continue
-        r = row_of(name)
-        line = row(*[(c.draw(r, size), size, c.align) for c, size in chosen])
+        line = line_of(name)
         body.append(picked(line, cells) if name == table.selected else line)
     shown: list[str | None] = [None, *owners[top : top + len(body)]]
     cursor = shown.index(table.selected) if table.selected in shown and table.selected else None
     note: Line = []
     if len(owners) > len(body):
         note = [(f"{top + 1}-{top + len(body)} of {len(owners)}", "dim")]
+    chosen = columns(cells)
     head: Line = row(*[(_head(c, size, table.order), size, c.align) for c, size in chosen])
     shown_body = body if table.names else _nothing(scene, table.terms)
     return Drawing("Hosts", [head, *shown_body], _summary(scene, table), note, cursor), shown
+
+
+def host_line(r: HostRow, cells: int) -> Line:
+    """One host, in the columns that fit."""
+    return row(*[(c.draw(r, size), size, c.align) for c, size in columns(cells)])
 
 
 def _group_head(group: str, count: int, order: Order) -> Line:

@@ -41,7 +41,11 @@ class Drawing:
 
 def width(line: Line) -> int:
     """Cells a line takes."""
-    return sum(cell_len(text) for text, _ in line)
+    cells = 0
+    for text, _ in line:
+        is_plain = text.isascii() and text.isprintable()
+        cells += len(text) if is_plain else cell_len(text)
+    return cells
 
 
 def safe(text: str) -> str:
@@ -77,8 +81,11 @@ def clip(line: Line, cells: int) -> Line:
 def fit(line: Line | str, cells: int, align: str = "<", tone: str = "text") -> Line:
     """Exactly `cells` wide: clipped, or padded at the side `align` leaves free."""
     spans = [(line, tone)] if isinstance(line, str) else line
-    spans = clip(spans, cells)
-    gap = " " * (cells - width(spans))
+    size = width(spans)
+    if size > cells:
+        spans = clip(spans, cells)
+        size = width(spans)
+    gap = " " * (cells - size)
     if not gap:
         return spans
     return [(gap, ""), *spans] if align == ">" else [*spans, (gap, "")]

@@ -71,8 +71,9 @@ class FleetScreen(PanelScreen):
 
     @on(HostsPanel.Selected)
     def follow_cursor(self) -> None:
-        """Show the host the cursor came to."""
-        self.repaint()
+        """Show the host the cursor came to, unless the key that moved it had that done."""
+        if self.preview.host != self.hosts.selected:
+            self.repaint()
 
     @on(Panel.Headed)
     def ordered(self) -> None:
