@@ -14,6 +14,7 @@ from specctl.lab.place import LabHost
 from specctl.lab.server.arguments import human_readable_int, json_list_type, parse_arguments
 from specctl.lab.server.config_file import merge_config
 from specctl.lab.server.launch import Launch
+from specctl.lab.server.pending import Pending, SchedulerLink
 from specctl.lab.server.placing import choose_gpus, choose_instance
 from specctl.lab.server.resolution import Arguments, Resolved
 from specctl.lab.server.wire import Wire
@@ -166,3 +167,33 @@ def test_messages_arrive_whole_however_they_are_cut() -> None:
     here.close()
     assert wire.receive(1) == []
     assert wire.is_closed
+
+
+def started(tmp_path: Any, **scenario: Any) -> Launch:
+    tmp_path.mkdir()
+    found = launch(tmp_path, {})
+    told = {**json.loads((tmp_path / "scenario.json").read_text()), **scenario}
+    (tmp_path / "scenario.json").write_text(json.dumps(told))
+    return found
+
+
+def test_a_server_loads_as_quickly_as_it_is_told_to(tmp_path: Any) -> None:
+    usual = started(tmp_path / "a").duration_s("weights")
+    quick = started(tmp_path / "b", load_factor=0.2, durations={"capture": 5.0})
+    assert quick.duration_s("weights") == pytest.approx(0.2 * usual)
+    assert quick.duration_s("capture") == pytest.approx(1.0)
+    assert quick.duration_s("health_timeout") == started(tmp_path / "c").duration_s(
+        "health_timeout"
+    )
+
+
+def test_a_servers_times_are_those_of_its_engine() -> None:
+    """However late its process woke up."""
+    link = SchedulerLink(lambda _: None)
+    pending = Pending("r", 3, received_s=100.0, dispatched_s=100.5)
+    link.pending["r"] = pending
+    account = {"submitted_s": 7.0, "first_token_s": 7.25, "finished_s": 9.0}
+    link.last_heard_s = 180.0
+    link._take_emission("r", [1, 2], {"kind": "length", "length": 2}, account)
+    assert pending.first_s == pytest.approx(100.75)
+    assert pending.finished_s == pytest.approx(102.5)
