@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from specctl.adapters import surroundings
+from specctl.adapters.command_log import read_file
+from specctl.adapters.paths import command_file
 from specctl.domain.errors import SpecctlError
 from specctl.domain.events import AlertsChanged, LinkChanged, PlanProgressed, ServersSeen
 from specctl.domain.redaction import Names, Redactor
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from specctl.services.doctoring import Examination
     from specctl.services.fleet import Fleet
 
+COMMANDS_MAX = 30
 EVENTS_MAX = 60
 PROBLEMS_MAX = 40
 
@@ -69,6 +72,7 @@ def describe_here(workspace: Workspace | None, trouble: str) -> list[Section]:
         Section("Workspace", tuple(_workspace(workspace, trouble))),
         Section("Ledger", _pairs(surroundings.ledger_lines())),
         Section("Kept here", _pairs(surroundings.kept_lines())),
+        Section("Commands on hosts", tuple(_commands())),
     ]
 
 
@@ -163,6 +167,15 @@ def _workspace(workspace: Workspace | None, trouble: str) -> Iterator[str]:
     yield f"problems: {len(found)}"
     for problem in found[:PROBLEMS_MAX]:
         yield f"  {problem}"
+
+
+def _commands() -> Iterator[str]:
+    """The last ones that were kept; failures further back."""
+    kept = read_file(command_file())
+    failed = [one for one in kept[:-COMMANDS_MAX] if one.is_failure][-COMMANDS_MAX:]
+    for one in (*failed, *kept[-COMMANDS_MAX:]):
+        took = "" if one.elapsed_s is None else f" in {one.elapsed_s:.2f} s"
+        yield f"{one.host} {one.way} {one.what}: {one.outcome or 'no outcome'}{took}"
 
 
 def _rows(one: Examination) -> Iterator[str]:
