@@ -20,6 +20,7 @@ from specctl.tui.application import SpecctlApp, Start
 from specctl.tui.bridge import listen
 from specctl.tui.details import details_of
 from specctl.tui.render.replay import off_in_replay
+from specctl.tui.running import run_until_told
 from specctl.tui.scene import Recent, Scene
 from specctl.tui.settings import Settings, read_settings
 
@@ -200,5 +201,4 @@ def run_replay(file: Path, *, speed: float, at_s: float) -> int:
         return USAGE
     with recording:
         app = ReplayApp(recording, speed=speed, at_s=at_s, settings=settings)
-        status = app.run()
-        return status or app.return_code or 0
+        return run_until_told(app, has_mouse=settings.has_mouse)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -14,7 +14,7 @@ TOLD_BY = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 """Of these Python ends at once, and would leave the terminal as the screen had set it."""
 
 
-def run_until_told(app: App[None], *, has_mouse: bool) -> int:
+def run_until_told(app: App[Any], *, has_mouse: bool) -> int:
     """Run the app; the exit status, 130 after a signal. The terminal is as before either way."""
     told: list[int] = []
 
