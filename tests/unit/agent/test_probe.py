@@ -117,6 +117,22 @@ def test_as_many_requests_are_in_flight_as_asked_for():
     assert 0 <= end["cpu_s"] < end["wall_s"]
 
 
+def test_requests_are_sent_when_they_are_due_and_wait_for_a_place():
+    with hostile_server([sends(OK_HEAD + b"{}", pause_s=0.2)]) as server:
+        wanted = [
+            {"index": i, "path": "/generate", "body": {}, "due_s": due_s}
+            for i, due_s in enumerate((0.0, 0.1, 0.2, 0.8))
+        ]
+        params = {"url": server.url, "requests": wanted, "timeout_s": 5, "concurrency": 2}
+        items: list[Any] = []
+        probe.run(params, items.append, lambda: False)
+    began = {item["index"]: item["began_s"] for item in items}
+    assert all(began[i] >= request["due_s"] for i, request in enumerate(wanted))
+    assert server.most_at_once == 2
+    first_end_s = min(item["began_s"] + item["latency_s"] for item in items)
+    assert began[2] >= first_end_s - 0.01
+
+
 def test_headers_and_a_key_from_a_file_reach_the_server(tmp_path):
     key = tmp_path / "key"
     key.write_text("secret\n")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from specctl.cli import plan_text
-from specctl.cli.plan_text import Announcer
+from specctl.cli.plan_text import Announcer, plan_lines
 from specctl.domain.events import PlanProgressed
 from specctl.domain.state import State
+from tests.tui.plans import start_plan
 
 
 def told(step, status, words, *, is_last=False):
@@ -57,3 +60,9 @@ def test_a_failure_is_an_error_of_this_stream(capsys, monkeypatch):
         told("plan", "failed", "no memory", is_last=True),
     )
     assert said(events, capsys, monkeypatch, one_place=False) == []
+
+
+def test_a_start_that_was_never_timed_says_so():
+    plan = replace(start_plan(), expected_s=None, expected_from="", expected_missing="no record")
+    assert "  expects  unknown how long: no record" in list(plan_lines(plan))
+    assert not any("unknown how long" in line for line in plan_lines(start_plan()))

@@ -13,6 +13,7 @@ from specctl.domain.validity import (
     find_failures,
     find_late_client,
     find_other_traffic,
+    find_retracted,
     find_slow_client,
     find_unwired_draft,
     find_warm_cache,
@@ -24,6 +25,12 @@ def test_d08_failures_are_counted_by_kind():
     requests = [request(), *(request(error=kind) for kind in ("http 503", "http 503", "refused"))]
     assert find_failures(requests) == "3 of 4 requests failed: http 503 (2), refused (1)"
     assert find_failures([request()]) is None
+
+
+def test_requests_that_the_server_retried_are_counted():
+    requests = [request(retractions=0), request(retractions=2), request(retractions=None)]
+    assert "1 of 3 requests were retried by the server" in str(find_retracted(requests))
+    assert find_retracted(requests[:1]) is None
 
 
 def test_d08_a_restart_shows_in_what_names_the_server():

@@ -1,0 +1,101 @@
+"""How long a probe takes, from runs that a ledger really holds."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+
+from specctl.adapters.ledger import Ledger
+from specctl.domain.open_loop import ArrivalKind, Arrivals
+from specctl.domain.probe import Prompt
+from specctl.domain.probe_json import probe_json
+from specctl.domain.probing import Window, add_up
+from specctl.domain.runs import Provenance, Run, RunKind
+from specctl.domain.trial.trial_json import block_json, plan_json
+from specctl.domain.workload import Workload
+from specctl.services.estimating import estimate_probe
+from specctl.services.probing import Settings
+from tests.unit.domain.requests import request
+from tests.unit.domain.trial.runs import trial_blocks, trial_plan
+
+NOW_S = 10_000.0
+WORKLOAD = Workload("w", tuple(Prompt(text=f"{n}", max_tokens=100) for n in range(20)), "0" * 64)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "ledger.db"
+
+
+def keep(path, kind, document, profiles=("p",), blocks=()):
+    run = Run(
+        "5c0ffee2", kind, "gpu8", profiles, NOW_S - 7200, NOW_S, "", Provenance("1", "op", "gpu8"),
+        document,
+    )  # fmt: skip
+    with closing(Ledger(path)) as ledger:
+        ledger.add(run)
+        for block in blocks:
+            ledger.add_block(run.id, block)
+
+
+def ask(path, profile: str | None = "p", **settings):
+    return estimate_probe(path, "gpu8", profile, Settings(WORKLOAD, **settings), now_s=NOW_S)
+
+
+def answers(rate):
+    return [request(completion_tokens=50, client_latency_s=50 / rate, index=n) for n in range(3)]
+
+
+def test_from_an_earlier_probe_of_the_profile_here(path):
+    keep(path, RunKind.PROBE, probe_json(add_up(Window("s", "p", 1, None, 3.0), answers(25.0))))
+    found = ask(path)
+    assert found.seconds == pytest.approx((20 * 100 + 16 * 100 + 4 * 96) / 25)
+    assert found.words == "at most, from a probe of 2h ago"
+    fewer = ask(path, most_prompts=5)
+    assert fewer.seconds == pytest.approx((5 * 100 + 5 * 100 + 4 * 96) / 25)
+    batch = ask(path, concurrency=4)
+    assert batch.seconds is not None
+    assert found.seconds / 4 < batch.seconds < found.seconds
+    assert "at concurrency 1" in batch.words
+
+
+def _paced(block):
+    """Answers of the profile come in half the time of the baseline's."""
+    latency_s = 2.0 if block.side == "A" else 1.0
+    results = tuple(
+        replace(
+            result,
+            requests=tuple(replace(r, client_latency_s=latency_s) for r in result.requests),
+        )
+        for result in block.results
+    )
+    return replace(block, results=results)
+
+
+def test_from_the_launches_of_a_trial(path):
+    plan = trial_plan()
+    blocks = [block_json(_paced(block)) for block in trial_blocks(2, plan=plan)]
+    keep(path, RunKind.TRIAL, plan_json(plan), (plan.baseline, plan.profile), blocks)
+    base, arm = ask(path, plan.baseline), ask(path, plan.profile)
+    assert base.seconds is not None
+    assert arm.seconds is not None
+    assert arm.seconds == pytest.approx(base.seconds / 2)
+    assert "from a trial of 2h ago" in arm.words
+
+
+def test_an_open_loop_takes_as_long_as_its_arrivals(path):
+    found = ask(path, arrivals=Arrivals(2.0, ArrivalKind.CONSTANT))
+    assert found.seconds == pytest.approx(19 / 2)
+
+
+def test_what_nobody_measured_is_unknown_with_the_reason(path, tmp_path):
+    assert "p was never measured on gpu8" in ask(path).words
+    assert "the server follows no profile" in ask(path, None).words
+    rate = Window("s", "p", 1, None, 3.0, arrivals=Arrivals(2.0))
+    keep(path, RunKind.PROBE, probe_json(add_up(rate, answers(25.0))))
+    assert ask(path).seconds is None
+    broken = tmp_path / "broken.db"
+    broken.write_text("not a database, and long enough to be looked at as one" * 20)
+    assert "cannot be used" in ask(broken).words
