@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from specctl.domain import figures
 from specctl.tui.reel import chopped, ranges
 from specctl.tui.render.chrome import hints
-from specctl.tui.render.lines import Drawing, Line, picked, safe, width, wrap
+from specctl.tui.render.lines import Drawing, Line, middle, picked, safe, width, wrap
 from specctl.tui.render.log import MARKS, STAMP, WORDS, kind
 from specctl.tui.render.syntax import marked
 
@@ -144,7 +144,9 @@ def draw_log_text(
     reel: Reel, standing: LogStanding, view: LogView, cells: int, rows: int
 ) -> tuple[Drawing, int]:
     """The lines in sight, and the number of the first of them."""
-    title, summary = standing.title, _summary(reel, standing, view)
+    summary = _summary(reel, standing, view)
+    path = middle(safe(standing.path), max(12, cells - width(summary) - 20))
+    title = f"{standing.title}  {path}" if path else standing.title
     if not len(reel):
         return Drawing(title, _nothing(standing, cells), summary, standing.note), reel.first
     cause = cause_lines(standing, cells)

@@ -94,6 +94,11 @@ class NamePanel(ChoicePanel):
             return matching
         return [*matching, Choice(typed, [("as it is typed", "dim")])]
 
+    def nothing(self, cells: int) -> list[Line]:
+        """Nothing is listed, and nothing typed yet."""
+        del cells
+        return [[("Type an alias, a name or an address, as ssh takes it.", "dim")]]
+
 
 class ChoiceDialog(Dialog[str | None]):
     """Answers with the name chosen."""

@@ -123,7 +123,7 @@ class LogScreen(AskingScreen):
         note: Line = [(f"launch {part.launch}", "dim")] if part.launch else []
         self._stand(
             is_reading=False, path=part.path, has_earlier=part.start > 0, is_over=part.is_over,
-            note=note, title=f"Log  {part.path}", error=None, lost="",
+            note=note, title="Log", error=None, lost="",
         )  # fmt: skip
 
     def _took(self, part: LogPart) -> None:
