@@ -109,7 +109,8 @@ def _say_where(wanted: Wanted, web: Web) -> None:
     if wanted.is_unencrypted_allowed and not web.tunnel:
         diagnostics.warn(
             f"{wanted.bind} is reached by other machines, unencrypted: who listens on the way "
-            "sees the screen, what is typed, and the cookie that lets a browser in"
+            "sees the screen, what is typed, and the cookie that lets a browser in. "
+            "There, put a name or an address of this machine into the link"
         )
     lifts = "" if wanted.changes_allowed else "; --allow-changes lifts that"
     diagnostics.say(f"its screens: {wanted.mode}{lifts}. Ctrl-C ends them and it")

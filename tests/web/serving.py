@@ -24,7 +24,7 @@ os.write(1, b"__GANGLION__\\n")
 say(b"D", b"pid %d of %sx%s" % (os.getpid(), os.environb[b"COLUMNS"], os.environb[b"ROWS"]))
 while head := sys.stdin.buffer.read(5):
     text = sys.stdin.buffer.read(int.from_bytes(head[1:], "big"))
-    if head[:1] == b"M" and b'"quit"' in text:
+    if text == b"leave" or b'"quit"' in text:
         break
     say(b"D", head[:1] + text)
 say(b"M", b'{"type": "exit"}')

@@ -10,7 +10,7 @@ from aiohttp import WSMsgType
 
 from specctl.adapters.web import child
 from specctl.adapters.web.screens import Limits
-from tests.web.serving import DEAF, FAILING, serving
+from tests.web.serving import DEAF, ECHO, FAILING, serving
 
 
 async def painted(socket):
@@ -97,6 +97,20 @@ async def test_why_a_screen_could_not_begin_is_said_in_the_browser():
     async with serving(FAILING) as web:
         socket = await web.open(await web.let_in())
         assert await close_reason(socket) == (1000, "specctl: ws: no workspace here")
+        assert "a screen failed: specctl: ws: no workspace here" in web.said
+
+
+@pytest.mark.parametrize(
+    ("ending", "words"),
+    [("1 / 0", "ZeroDivisionError: division by zero"), ("print('chatter', file=sys.stderr)", ""),
+     ("os._exit(3)", "The screen ended without a word.")],
+)  # fmt: skip
+async def test_only_a_screen_that_failed_says_why(ending, words):
+    async with serving(ECHO + ending) as web:
+        socket = await web.open(await web.let_in())
+        await painted(socket)
+        await socket.send_json(["stdin", "leave"])
+        assert await close_reason(socket) == (1000, words)
 
 
 async def test_no_more_screens_than_allowed():

@@ -68,11 +68,15 @@ class Child:
             self._stdin.write(sent)
             await self._stdin.drain()
 
-    def last_words(self) -> str:
-        """The first line that it wrote to its standard error: why it could not begin."""
-        self._errors.seek(0)
-        lines = self._errors.read(_WORDS_MAX).decode("utf-8", "replace").strip().splitlines()
-        return clean(lines[0]) if lines else ""
+    async def last_words(self) -> str:
+        """Why it failed, in a line of its standard error; empty where it ended as it should."""
+        if await self._has_ended(_QUIT_S) and not self._process.returncode:
+            return ""
+        self._errors.seek(0, os.SEEK_END)
+        self._errors.seek(max(0, self._errors.tell() - _WORDS_MAX))
+        lines = self._errors.read().decode("utf-8", "replace").strip().splitlines()
+        told = [line for line in lines if line.startswith("specctl:")]
+        return clean((told or lines[-1:] or ["The screen ended without a word."])[0])
 
     async def end(self) -> None:
         """Ask it to end, tell it, then kill it and what it started."""

@@ -104,7 +104,10 @@ class Screens:
             return GOING_AWAY, f"The screen did not open within {START_S:.0f} s."
         except ConnectionError:
             return NORMAL, ""
-        return NORMAL, child.last_words()
+        words = await child.last_words()
+        if words:
+            self.say(f"a screen failed: {words}")
+        return NORMAL, words
 
     async def _hear(self, socket: WebSocketResponse, child: Child) -> Over:
         """Everything typed goes to the process, until nothing was typed for too long."""
