@@ -10,7 +10,16 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.bench import fifty, fleet_screen, forecasting, inspecting, lab, sampling, serving, starting
+from tests.bench import (
+    fifty,
+    fleet_screen,
+    forecasting,
+    inspecting,
+    lab,
+    sampling,
+    serving,
+    starting,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
