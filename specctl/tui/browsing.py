@@ -65,7 +65,7 @@ class Browsing:
             if place is not None:
                 screen.show_place(place)
         else:
-            self._app.push_screen(SourceScreen(self.desk(host), place))
+            self._app.go_to(SourceScreen(self.desk(host), place))
 
     def read_tree(self, desk: SourceDesk, *, afresh: bool = False) -> None:
         """Read the tree, or look whether it is still the same."""

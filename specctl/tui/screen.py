@@ -230,7 +230,8 @@ class PanelScreen(Screen[None]):
         """What does the action: this screen, the app, or its work."""
         method = "do_" + name.replace(".", "_")
         work = self.specctl.work
-        owners = (self, self.app, work, work.tending, work.enrolling)
+        switches = self.specctl.switches
+        owners = (self, self.app, work, work.tending, work.enrolling, switches)
         return next((getattr(owner, method) for owner in owners if hasattr(owner, method)), None)
 
     def action_panel(self, number: str) -> None:

@@ -9,6 +9,7 @@ from textual.app import SuspendNotSupported
 
 from specctl.adapters.editing import edit
 from specctl.domain.errors import SpecctlError
+from specctl.tui.action import LIFTS
 from specctl.tui.asking import Question as Asked
 from specctl.tui.browsing import Browsing
 from specctl.tui.differing import (
@@ -19,6 +20,7 @@ from specctl.tui.differing import (
 )
 from specctl.tui.enrolling import launch_text
 from specctl.tui.fixing import fixed_text
+from specctl.tui.guarding import explained
 from specctl.tui.render.confirm import Question
 from specctl.tui.render.difference import changed_line
 from specctl.tui.render.standing import worst
@@ -57,7 +59,7 @@ class Shelving(Browsing):
         if isinstance(self._app.front, ProfilesScreen):
             self.read_profiles(self.shelf)
         else:
-            self._app.push_screen(ProfilesScreen(self.shelf))
+            self._app.go_to(ProfilesScreen(self.shelf))
 
     def read_profiles(self, shelf: Shelf, *, afresh: bool = False) -> None:
         """Read every file as it is now, then check each: the chosen one first."""
@@ -221,7 +223,8 @@ class Shelving(Browsing):
     def _start_choice(self, name: str) -> Choice:
         choice = self._host_choice(name)
         if not choice.off and self._app.scene.is_read_only(name):
-            return Choice(name, choice.note, "read-only. :readonly off lifts it.")
+            words = explained(f"read-only. {LIFTS}", self._app.settings)
+            return Choice(name, choice.note, words)
         return choice
 
     def plan_start(self, host: str, profile: str) -> None:

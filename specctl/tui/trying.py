@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from specctl.domain.errors import SpecctlError
 from specctl.domain.trial.running import final_word
-from specctl.domain.trial.screening_running import ScreeningPlan
+from specctl.domain.trial.screening_plan import ScreeningPlan
 from specctl.tui.recalling import Recalling
 from specctl.tui.render.confirm import Question
 from specctl.tui.screens.choice import Choice, ChoiceDialog
@@ -228,11 +228,11 @@ class Trying(Recalling):
         if isinstance(self._app.front, TrialScreen):
             self._app.go_back()
         if not isinstance(self._app.front, TrialsScreen):
-            self._app.push_screen(TrialsScreen(self.trials))
+            self._app.go_to(TrialsScreen(self.trials))
 
     def open_trial(self, trial: str) -> None:
         """One trial on its own screen."""
-        self._app.push_screen(TrialScreen(self.trials, trial))
+        self._app.go_to(TrialScreen(self.trials, trial))
 
     def list_trials(self) -> None:
         """Read the list."""

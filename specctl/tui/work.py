@@ -127,7 +127,7 @@ class Work(Sifting):
     def carry_out(self, plan: Plan, typed: str) -> None:
         """Carry a plan out, and follow it on its own screen; leaving that stops nothing."""
         self.carried[plan.id] = plan
-        self._app.push_screen(LaunchScreen(plan, self._app.scene.clock_s))
+        self._app.go_to(LaunchScreen(plan, self._app.scene.clock_s))
         self._app.run_worker(self._apply(plan, typed), group=f"plan {plan.id}")
 
     async def _apply(self, plan: Plan, typed: str) -> None:

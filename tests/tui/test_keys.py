@@ -141,10 +141,10 @@ async def test_letters_typed_into_a_filter_do_nothing_else() -> None:
 
 
 async def test_order_goes_worst_first_and_back() -> None:
-    async with running(story.fleet(), "o") as (app, pilot, _):
+    async with running(story.fleet(), "o", "o") as (app, pilot, _):
         on(app, FleetScreen)
         assert on(app, FleetScreen).hosts.names()[0] == "h200-b1"
-        await press(pilot, "o")
+        await press(pilot, "o", "h")
         assert on(app, FleetScreen).hosts.names()[0] == "h100-a1"
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from specctl.domain import figures
 from specctl.domain.alerts.rules import RULES, Name
+from specctl.tui.render.chrome import simulated
 from specctl.tui.render.lines import Drawing, Line, clip, middle, row, width, wrap
 
 if TYPE_CHECKING:
@@ -60,17 +61,15 @@ def alert_row(scene: Scene, alert: HostAlert, cells: int, *, is_seen: bool) -> L
         ([(alert.rule, soft)], RULE_CELLS),
     )
     value: Line = [(alert.value, "strong" if is_loud else "faint")]
-    return [
-        *line,
-        ("  ", ""),
-        *_rest([(words, tone)], value, [(_lasts(scene, alert), soft)], cells),
-    ]
+    badge = simulated(scene, alert.host)
+    what: Line = [*badge, *([(" ", "")] if badge else []), (words, tone)]
+    return [*line, ("  ", ""), *_rest(what, value, [(_lasts(scene, alert), soft)], cells)]
 
 
 def _lasts(scene: Scene, alert: HostAlert) -> str:
-    """`open 3 min` or `after 7 min`, how long it was open."""
+    """`open 3m`, or of a cleared one `lasted 7m`."""
     end_s = scene.now_s if alert.cleared_at_s is None else alert.cleared_at_s
-    word = "open" if alert.cleared_at_s is None else "cleared"
+    word = "open" if alert.cleared_at_s is None else "lasted"
     return f"{word} {figures.age(end_s - alert.raised_at_s)}"
 
 

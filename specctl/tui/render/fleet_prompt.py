@@ -18,12 +18,14 @@ LETTERS = {"o": WORST, **{column.letter: name for name, column in BY_NAME.items(
 """Key to what it orders by."""
 
 FIRST = ("o", "h", "s", "t", "a", "u", "m", "!", "e", "q", "p", "w", "g", "f", "d", "l")
-SHORTEST_FILTER = 24
+SHORTEST_FILTER, WIDE_CELLS = 24, 100
 
 
 def order_bar(order: Order, cells: int) -> Line:
     """The keys of the columns; the one ordered by is marked, the same again turns it round."""
-    right: Line = [("again: turns", "faint"), ("  ", ""), *hints([("esc", "back")]), (" ", "")]
+    right: Line = [*hints([("esc", "back")]), (" ", "")]
+    if cells >= WIDE_CELLS:
+        right = [("again: turns", "faint"), ("  ", ""), *right]
     items: list[Line] = []
     for letter in FIRST:
         name = LETTERS[letter]
