@@ -2,60 +2,43 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import signal
 import subprocess
 import time
 from typing import TYPE_CHECKING
-from urllib.request import Request, urlopen
 
 import pytest
 
+from specctl.domain.trial.design import Design
+from specctl.domain.trial.looks import Word
+from specctl.domain.trial.verdict import judge
 from tests.live.conftest import ENVIRONMENT, MODELS, PYTHON, launches_of
 from tests.live.drifting import check_drift, write_profile
 from tests.live.forecasts import check_forecast
+from tests.live.repeating import (
+    FILE,
+    NAMES,
+    assert_counted_as_the_server_does,
+    blocks_of_twins,
+    newest_probe,
+    results_of_trial,
+    write_workload,
+)
+from tests.schemas import assert_valid
 
 if TYPE_CHECKING:
+    from specctl.domain.probe import ProbeResult
     from tests.live.conftest import Operator
 
-pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.live, pytest.mark.timeout(1000)]
 
 
-def test_a_baseline_lives_through_ctrl_c_and_a_cut_link_and_leaves_proof(operator: Operator):
-    _interrupt_a_start(operator)
-    started = operator.start("tiny-baseline")
-    assert "Ready in" in started.out
-    assert "weights" in started.err
-    before = operator.server()
-    assert before["state"] == "ready"
-    assert before["is_ours"]
-    assert before["version"] == "0.5.23"
-    assert before["algorithm"] is None
-
-    _cut_the_link(operator)
-    after = operator.server()
-    assert after["identity"] == before["identity"]
-    assert after["state"] == "ready"
-
-    tokens = operator.counter("sglang:generation_tokens_total")
-    probe = operator.ok("probe", f"gpu/{operator.port}", "--workload", "tiny", "--json").json
-    made = operator.counter("sglang:generation_tokens_total") - tokens
-    assert probe["accept_length"] is None
-    measured = sum(request["completion_tokens"] for request in probe["requests"])
-    assert 0 < measured <= made, "the server counts warm-up and streamed requests too"
-
-    stopped = operator.ok("stop", f"gpu/{operator.port}", "--yes")
-    assert stopped.out.startswith("Gone: 4 of 4 processes")
-    assert not list(launches_of(operator.folder))
-    assert operator.servers() == []
-
-
-def _interrupt_a_start(operator: Operator) -> None:
+def _interrupt_a_start(operator: Operator, profile: str) -> None:
     """Ctrl-C stops following, not the load."""
     starting = subprocess.Popen(
-        operator.argv("start", "gpu", "tiny-baseline", "--port", str(operator.port), "--yes"),
+        operator.argv("start", "gpu", profile, "--port", str(operator.port), "--yes"),
         env=operator.environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -105,28 +88,22 @@ def _links(stream):
     ("profile", "algorithm", "least"), [("tiny-topk", "NGRAM", 1.5), ("tiny-eagle", "EAGLE", 1.2)]
 )
 def test_a_probe_counts_what_the_server_counts(
-    operator: Operator, profile: str, algorithm: str, least: float
+    operator: Operator, twins: list[ProbeResult], profile: str, algorithm: str, least: float
 ):
+    """On a launch whose start was interrupted and whose link was cut, with n-grams."""
     write_profile(operator)
-    operator.start(profile)
-    assert operator.server()["algorithm"] == algorithm
+    _start(operator, profile, algorithm)
     tokens = operator.counter("sglang:generation_tokens_total")
     steps = operator.counter("sglang:spec_verify_calls_total")
     probe = operator.ok("probe", f"gpu/{operator.port}", "--workload", "tiny", "--json").json
     tokens = operator.counter("sglang:generation_tokens_total") - tokens
     steps = operator.counter("sglang:spec_verify_calls_total") - steps
 
-    requests = probe["requests"]
     assert not probe["void"], probe["void"]
     assert probe["accept_length"] > least
-    for request in requests:
-        histogram = request["histogram"]
-        assert sum(histogram) == request["verify_steps"]
-        accepted = sum(count * drafts for drafts, count in enumerate(histogram))
-        assert accepted == request["correct_drafts"]
-    correct = sum(request["correct_drafts"] for request in requests)
-    verified = sum(request["verify_steps"] for request in requests)
-    assert probe["accept_length"] == pytest.approx(1 + correct / verified)
+    assert_counted_as_the_server_does(newest_probe(operator))
+    measured = sum(request["completion_tokens"] for request in probe["requests"])
+    assert 0 < measured <= tokens, "the server counts warm-up and streamed requests too"
     assert tokens / steps == pytest.approx(probe["accept_length"], rel=0.25), (
         "the server's own counters, warm-up included, tell about the same"
     )
@@ -134,6 +111,7 @@ def test_a_probe_counts_what_the_server_counts(
     flushed = operator.ok("server", f"gpu/{operator.port}", "flush", "--yes")
     assert flushed.status == 0
     if algorithm == "NGRAM":
+        _measure_a_twin(operator, twins)
         check_forecast(operator)
         check_drift(operator)
     busy = _generate_long(operator)
@@ -141,6 +119,27 @@ def test_a_probe_counts_what_the_server_counts(
     assert stopped.out.startswith("Gone: ")
     busy.wait(timeout=10)
     assert not list(launches_of(operator.folder))
+
+
+def _measure_a_twin(operator: Operator, twins: list[ProbeResult]) -> None:
+    write_workload(operator)
+    operator.ok("probe", f"gpu/{operator.port}", "--workload", FILE, "--json")
+    twins.append(newest_probe(operator))
+
+
+def _start(operator: Operator, profile: str, algorithm: str) -> None:
+    if algorithm == "NGRAM":
+        _interrupt_a_start(operator, profile)
+    started = operator.start(profile)
+    assert "Ready in" in started.out
+    assert "weights" in started.err
+    before = operator.server()
+    assert (before["algorithm"], before["state"]) == (algorithm, "ready")
+    assert (before["is_ours"], before["version"]) == (True, "0.5.23")
+    if algorithm == "NGRAM":
+        _cut_the_link(operator)
+        after = operator.server()
+        assert (after["identity"], after["state"]) == (before["identity"], "ready")
 
 
 def _generate_long(operator: Operator) -> subprocess.Popen[bytes]:
@@ -167,70 +166,6 @@ def _generate_long(operator: Operator) -> subprocess.Popen[bytes]:
 def _running(operator: Operator) -> int:
     loads = json.loads(operator.get("/v1/loads"))["loads"]
     return sum(rank["num_running_reqs"] for rank in loads)
-
-
-def test_one_started_by_hand_is_foreign_until_it_is_adopted(operator: Operator):
-    """And its key never reaches a screen, a file of ours or a command line of ours."""
-    key = "sk-by-hand-0123456789"
-    log = (operator.folder / "by-hand.log").open("wb")
-    by_hand = subprocess.Popen(
-        _by_hand(operator, key), stdout=log, stderr=log, start_new_session=True
-    )
-    try:
-        _wait_until_up(operator, key)
-        server = operator.server()
-        assert server["is_ours"] is False
-        assert server["state"] == "ready"
-        assert "key" in server["why"]
-        refused = operator.run("stop", f"gpu/{operator.port}", "--yes")
-        assert refused.status == 2
-        assert f"--pid {by_hand.pid}" in refused.err
-        adopted = operator.ok(
-            "adopt", "gpu", str(by_hand.pid), "--write-profile", "by-hand", "--yes"
-        )
-        profile = (operator.folder / "ws" / "profiles" / "by-hand.toml").read_text()
-        everything = "".join((adopted.out, adopted.err, profile, *_files(operator)))
-        assert key not in everything
-        assert operator.server()["is_ours"] is True
-        logs = operator.ok("logs", f"gpu/{operator.port}", "-n", "5000")
-        assert "server_args=" in logs.out
-        assert key not in logs.out + logs.err
-        stopped = operator.ok("stop", f"gpu/{operator.port}", "--yes")
-        assert stopped.out.startswith("Gone: ")
-        assert by_hand.wait(timeout=10) is not None
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(by_hand.pid, signal.SIGKILL)
-        by_hand.wait()
-        log.close()
-
-
-def _by_hand(operator: Operator, key: str) -> list[str]:
-    return [
-        str(PYTHON), "-m", "sglang.launch_server", "--model-path", str(MODELS / "target"),
-        "--device", "cpu", "--attention-backend", "torch_native", "--sampling-backend", "pytorch",
-        "--disable-overlap-schedule", "--dtype", "float32", "--max-total-tokens", "20000",
-        "--max-running-requests", "8", "--host", "127.0.0.1", "--port", str(operator.port),
-        "--api-key", key,
-    ]  # fmt: skip
-
-
-def _files(operator: Operator) -> list[str]:
-    return [p.read_text(errors="replace") for p in (operator.folder / "state").rglob("*.json")]
-
-
-def _wait_until_up(operator: Operator, key: str) -> None:
-    request = Request(
-        f"http://127.0.0.1:{operator.port}/model_info", headers={"Authorization": f"Bearer {key}"}
-    )
-    deadline = time.monotonic() + 120
-    while True:
-        try:
-            with urlopen(request, timeout=5):
-                return
-        except OSError:
-            assert time.monotonic() < deadline, "the server by hand did not come up"
-            time.sleep(0.2)
 
 
 def test_a_start_that_fails_says_its_first_cause(operator: Operator):
@@ -262,16 +197,37 @@ def test_the_environment_is_the_pinned_one():
     assert ENVIRONMENT.is_dir()
 
 
-def test_a_comparison_starts_measures_and_stops_each_arm(operator: Operator):
+def test_n_grams_are_faster_on_text_that_repeats(operator: Operator, twins: list[ProbeResult]):
+    """A trial of four launches, whose order is AB BA; and the same text from both."""
+    write_workload(operator)
     for name in ("tiny-baseline", "tiny-ngram"):
         profile = operator.folder / "ws" / "profiles" / f"{name}.toml"
         text = profile.read_text()
         profile.write_text(text.replace("port = 31001", f"port = {operator.port}"))
     arms = ("tiny-baseline", "tiny-ngram")
-    options = ("--workload", "tiny", "--prompts", "6", "--launches", "1", "--json", "--yes")
-    compared = operator.ok("compare", "gpu", *arms, *options, timeout_s=280).json
-    assert [arm["profile"] for arm in compared["arms"]] == list(arms)
-    assert all(arm["result"]["tokens_per_s"] > 0 for arm in compared["arms"])
-    assert compared["arms"][1]["result"]["accept_length"] > 1
+    options = ("--workload", FILE, "--launches", "2", "--json", "--yes")
+    trial = operator.ok("compare", "gpu", *arms, *options, timeout_s=900).json
+    assert_valid(trial)
+    (found,) = trial["concurrencies"]
+    measured = results_of_trial(operator, trial["plan"]["id"])
+    twins += measured["B"]
+    assert trial["verdict"] == "faster", found
+    assert found["launches"] == [2, 2]
+    assert found["outputs"]["identical"] == found["outputs"]["prompts"] == len(NAMES)
+    assert [result.accept_length for result in measured["A"]] == [None, None]
+    for result in measured["B"]:
+        assert_counted_as_the_server_does(result)
+    lengths = [result.accept_length for result in measured["B"]]
+    assert lengths[0] == lengths[1]
+    assert (lengths[0] or 0.0) > 3
     assert operator.servers() == []
     assert not list(launches_of(operator.folder))
+
+
+def test_launches_of_the_same_thing_are_not_told_apart(twins: list[ProbeResult]):
+    """Two by two, of those that other tests made."""
+    if len(twins) < 4:
+        pytest.skip("it judges launches of the whole suite")
+    blocks = blocks_of_twins(twins[::2][:2], twins[1::2][:2])
+    verdict = judge(blocks, Design(most_launches=2, margin=0.1), asked=len(NAMES))
+    assert verdict.word in {Word.NO_MATERIAL_DIFFERENCE, Word.NOT_ENOUGH_EVIDENCE}
