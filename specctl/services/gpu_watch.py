@@ -45,12 +45,15 @@ class GpuWatch:
             async with aclosing(samples(self._agent, interval_s=INTERVAL_S)) as found:
                 async for sample in found:
                     if sample.gpus:
-                        self._samples.append(sample)
-                        self._news.set()
+                        self._take(sample)
                     elif sample.gpu_missing is not None:
                         self._failure = str(sample.gpu_missing)
         except SpecctlError as error:
             self._failure = error.message
+
+    def _take(self, sample: Sample) -> None:
+        self._samples.append(sample)
+        self._news.set()
 
     async def identify(self) -> tuple[tuple[str, str], ...]:
         """The server's process now: what must be the same after the window."""

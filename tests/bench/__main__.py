@@ -16,6 +16,7 @@ from tests.bench import (
     forecasting,
     inspecting,
     lab,
+    probing,
     sampling,
     serving,
     starting,
@@ -35,6 +36,7 @@ BENCHES: tuple[Callable[[], Measured | list[Measured]], ...] = (
     fleet_screen.fleet_screen,
     inspecting.inspecting,
     forecasting.forecasting,
+    probing.probing,
 )
 
 

@@ -155,8 +155,9 @@ async def _apart_percent(fleet: Fleet, server: Server) -> float:
     accounts: dict[str, Account] = {}
 
     def take(event: Event, _state: State) -> None:
-        is_begin = isinstance(event, ProbeProgressed) and not event.done
-        if is_begin and event.words in {MEASURING, STREAMING}:
+        if not isinstance(event, ProbeProgressed) or event.done:
+            return
+        if event.words in {MEASURING, STREAMING}:
             accounts[event.words] = account(server.port or 0)
 
     fleet.store.subscribe(take)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from specctl.domain.probe import Void, VoidKind
@@ -69,3 +71,26 @@ async def test_findings(samples, void, notes):
     watch = watch_of(samples)
     await watch.identify()
     assert watch.findings() == (void, notes)
+
+
+def counted(at_s, joules):
+    return Sample(at_s, HostSample(), (GpuSample(0, "GPU-0", "X", energy_j=joules),), "nvml")
+
+
+async def test_energy_waits_for_the_sample_after_the_window():
+    watch = watch_of([counted(t, 300.0 * t) for t in range(5)])
+
+    async def one_more():
+        await asyncio.sleep(0)
+        watch._take(counted(5.0, 1500.0))
+
+    found, _ = await asyncio.gather(watch.energy(1.0, 4.5), one_more())
+    assert found.joules == pytest.approx(1050.0)
+
+
+async def test_energy_that_was_not_watched_says_why():
+    watch = watch_of([])
+    watch._failure = "no agent"
+    assert (
+        str((await watch.energy(1.0, 9.0)).missing) == "error: the GPUs were not watched: no agent"
+    )
