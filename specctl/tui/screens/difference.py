@@ -10,10 +10,9 @@ from textual import on
 from specctl.domain.errors import SpecctlError
 from specctl.tui.actions import Target
 from specctl.tui.arrange import Places, arrange_difference
-from specctl.tui.asking import AskingScreen, Question
 from specctl.tui.differing import changed_lines
 from specctl.tui.listing import Listed
-from specctl.tui.panel import Panel
+from specctl.tui.listscreen import ListScreen
 from specctl.tui.panels.difference import DifferingPanel, TextsPanel
 from specctl.tui.screen import bindings
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from specctl.tui.differing import Compared, Differing
+    from specctl.tui.panel import Panel
 
 Texts = tuple[str, str, str]
 """The name of what is compared, and both texts."""
@@ -28,7 +28,7 @@ Texts = tuple[str, str, str]
 REST_S = 0.12
 
 
-class DifferenceScreen(AskingScreen):
+class DifferenceScreen(ListScreen):
     """What differs, and the texts."""
 
     where = "difference"
@@ -49,7 +49,11 @@ class DifferenceScreen(AskingScreen):
         self._compare, self._texts = compare, texts
         self.differing = DifferingPanel(title)
         self.lines = TextsPanel()
-        self._shape = -1
+
+    @property
+    def main(self) -> Listed:
+        """Everything that differs."""
+        return self.differing
 
     def panels(self) -> list[Panel]:
         """The list and the texts."""
@@ -99,14 +103,6 @@ class DifferenceScreen(AskingScreen):
             self.lines.error = error
         self.repaint()
 
-    def repaint(self) -> None:
-        """The list takes the rows it needs."""
-        shape = self.differing.count()
-        if shape != self._shape:
-            self._shape = shape
-            self.place()
-        super().repaint()
-
     @on(Listed.Moved)
     def follow_cursor(self, message: Listed.Moved) -> None:
         """The texts follow the list."""
@@ -115,29 +111,10 @@ class DifferenceScreen(AskingScreen):
             self.run_worker(self._show(row, after_s=REST_S), group="texts", exclusive=True)
         self.repaint()
 
-    @on(Panel.Opened)
-    def open_clicked(self) -> None:
-        """A double click opens."""
-        self.do_row_open()
-
     def do_row_open(self) -> None:
         """Look at the texts."""
         self.show_panel(self.lines)
         self.repaint()
-
-    def do_filter_open(self) -> None:
-        """Filter what differs."""
-
-        def answered(text: str | None) -> None:
-            if text is None:
-                self.differing.narrow("")
-            self.differing.focus()
-
-        question = Question(
-            "/", self.differing.narrow, answered, "keeps it",
-            lambda: f"{self.differing.count():,} match",
-        )  # fmt: skip
-        self.ask(question, self.differing.terms)
 
     def do_match_next(self) -> None:
         """The next place that differs."""
@@ -153,11 +130,3 @@ class DifferenceScreen(AskingScreen):
         if places:
             self.lines.choose((after[0] if by > 0 else after[-1]) if after else places[0])
             self.repaint()
-
-    def do_go_back(self) -> None:
-        """Clear the filter, then the zoom, then leave."""
-        if self.differing.terms:
-            self.differing.narrow("")
-            self.repaint()
-        else:
-            super().do_go_back()

@@ -8,9 +8,9 @@ from textual import on
 
 from specctl.tui.actions import Target
 from specctl.tui.arrange import NARROW_CELLS, Places, arrange_profiles, is_short
-from specctl.tui.asking import AskingScreen, Question
+from specctl.tui.asking import Question
 from specctl.tui.listing import Listed
-from specctl.tui.panel import Panel
+from specctl.tui.listscreen import ListScreen
 from specctl.tui.panels.profiles import (
     CommandPanel,
     FactsPanel,
@@ -23,13 +23,14 @@ from specctl.tui.screen import bindings
 from specctl.tui.slots import name_hidden
 
 if TYPE_CHECKING:
+    from specctl.tui.panel import Panel
     from specctl.tui.shelf import Shelf
 
 NAMES = {"text": "Text", "facts": "Facts", "command": "Command", "recipe": "Recipe"}
 LOWER = ("command", "recipe")
 
 
-class ProfilesScreen(AskingScreen):
+class ProfilesScreen(ListScreen):
     """List, facts, text with marks, command, recipe."""
 
     where = "profiles"
@@ -45,7 +46,16 @@ class ProfilesScreen(AskingScreen):
         self.text = TextPanel(shelf)
         self.command = CommandPanel(shelf)
         self.recipe = RecipePanel(shelf)
-        self._shape = 0
+
+    @property
+    def main(self) -> Listed:
+        """Every profile."""
+        return self.list
+
+    def narrowed(self) -> None:
+        """The first that is left is chosen, unless the chosen one is."""
+        self.changed()
+        self.specctl.work.read_profile(self.shelf)
 
     def panels(self) -> list[Panel]:
         """In the order of their numbers."""
@@ -93,14 +103,6 @@ class ProfilesScreen(AskingScreen):
             self.shelf.choose(found[self.list.at])
         self.repaint()
 
-    def repaint(self) -> None:
-        """The list takes the rows it needs."""
-        shape = self.list.count()
-        if shape != self._shape:
-            self._shape = shape
-            self.place()
-        super().repaint()
-
     @on(Listed.Moved)
     def follow_cursor(self, message: Listed.Moved) -> None:
         """The other panels follow the list."""
@@ -134,11 +136,6 @@ class ProfilesScreen(AskingScreen):
                 self.specctl.tell("No line to open", "This finding names no line of a build.")
         elif self.shelf.chosen is not None:
             self.specctl.work.start_somewhere(self.shelf)
-
-    @on(Panel.Opened)
-    def open_clicked(self) -> None:
-        """A double click opens."""
-        self.do_row_open()
 
     def do_server_start(self) -> None:
         """The plan of starting it on the host of this screen."""
@@ -205,22 +202,6 @@ class ProfilesScreen(AskingScreen):
         label = "import a launch command, or a file: "
         self.ask(Question(label, lambda _: None, answered, "goes on"))
 
-    def do_filter_open(self) -> None:
-        """Filter the list."""
-
-        def edited(text: str) -> None:
-            self.list.narrow(text)
-            self.shelf.choose(self.list.chosen)
-            self.specctl.work.read_profile(self.shelf)
-
-        def answered(text: str | None) -> None:
-            if text is None:
-                edited("")
-            self.list.focus()
-
-        question = Question("/", edited, answered, "keeps it", lambda: f"{self.list.count()} match")
-        self.ask(question, self.list.terms)
-
     def do_match_next(self) -> None:
         """The next finding in the text."""
         self._step(1)
@@ -271,11 +252,3 @@ class ProfilesScreen(AskingScreen):
         self.shelf.turn(names[(at + step) % len(names)])
         self.specctl.work.read_profiles(self.shelf)
         self.repaint()
-
-    def do_go_back(self) -> None:
-        """Clear the filter, then the zoom, then leave."""
-        if self.list.terms:
-            self.list.narrow("")
-            self.changed()
-        else:
-            super().do_go_back()

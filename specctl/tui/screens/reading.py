@@ -93,7 +93,7 @@ class ReadingDialog(Dialog[None], Generic[Found]):
 
     def read(self) -> None:
         """Read it, or read it again."""
-        self.run_worker(self._load, group=f"read {self.what}", exclusive=True)
+        self.run_worker(self._load(), group=f"read {self.what}", exclusive=True)
 
     async def _load(self) -> None:
         try:

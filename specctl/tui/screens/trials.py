@@ -10,9 +10,8 @@ from specctl.domain.runs import RunKind
 from specctl.tui.actions import Target
 from specctl.tui.arrange import Places, is_short
 from specctl.tui.arrange_trials import arrange_trials
-from specctl.tui.asking import AskingScreen, Question
 from specctl.tui.listing import Listed
-from specctl.tui.panel import Panel
+from specctl.tui.listscreen import ListScreen
 from specctl.tui.panels.trials import AnswerPanel, Looked, MapPanel, RatioPanel, TrialsPanel
 from specctl.tui.render.standing import worst
 from specctl.tui.render.trial import answer_lines
@@ -22,13 +21,14 @@ from specctl.tui.screen import bindings
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from specctl.tui.panel import Panel
     from specctl.tui.trial_desk import TrialDesk
 
 LOOK_AGAIN_S = 10.0
 ANSWER_ROWS = 7
 
 
-class TrialsScreen(AskingScreen):
+class TrialsScreen(ListScreen):
     """The list, and the chosen trial's answer under it; with `t` every other run too."""
 
     where = "trials"
@@ -46,7 +46,25 @@ class TrialsScreen(AskingScreen):
             RatioPanel(self.looked, number="3"),
             MapPanel(self.looked, number="4"),
         ]
-        self._shape: tuple[int, int] = (0, 0)
+
+    @property
+    def main(self) -> Listed:
+        """The trials."""
+        return self.list
+
+    def shape(self) -> object:
+        """The list takes the rows it needs, and so does the answer."""
+        return self.list.count(), self._answer_rows(*self.app.size)
+
+    def narrowed(self) -> None:
+        """The other panels follow the list."""
+        self._follow()
+
+    def repaint(self) -> None:
+        """What goes on is followed."""
+        self.specctl.work.follow_screenings()
+        self.specctl.work.follow_trial(self.looked.trial)
+        super().repaint()
 
     def panels(self) -> list[Panel]:
         """List, answer, interval, map."""
@@ -98,17 +116,6 @@ class TrialsScreen(AskingScreen):
         self._follow()
         self.repaint()
 
-    def repaint(self) -> None:
-        """The list takes the rows it needs."""
-        self.specctl.work.follow_screenings()
-        self.specctl.work.follow_trial(self.looked.trial)
-        cells, rows = self.app.size
-        shape = (self.list.count(), self._answer_rows(cells, rows))
-        if shape != self._shape:
-            self._shape = shape
-            self.place()
-        super().repaint()
-
     @on(Listed.Moved)
     def follow_cursor(self, message: Listed.Moved) -> None:
         """The other panels follow the list."""
@@ -139,34 +146,6 @@ class TrialsScreen(AskingScreen):
             self.specctl.work.open_screening(chosen.id, chosen.host)
         else:
             self.specctl.work.open_run(chosen)
-
-    @on(Panel.Opened)
-    def open_clicked(self) -> None:
-        """A double click opens."""
-        self.do_row_open()
-
-    def do_filter_open(self) -> None:
-        """Filter by host, profile, verdict or id."""
-
-        def edited(text: str) -> None:
-            self.list.narrow(text)
-            self._follow()
-
-        def answered(text: str | None) -> None:
-            if text is None:
-                edited("")
-            self.list.focus()
-
-        question = Question("/", edited, answered, "keeps it", lambda: f"{self.list.count()} match")
-        self.ask(question, self.list.terms)
-
-    def do_go_back(self) -> None:
-        """Clear the filter, then the zoom, then leave."""
-        if self.list.terms:
-            self.list.narrow("")
-            self.changed()
-        else:
-            super().do_go_back()
 
     def do_order_choose(self) -> None:
         """The next order of the list; the cursor stays on its run."""
