@@ -1,0 +1,122 @@
+"""A screening launch by launch, with arms that need no host."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+
+from specctl.domain.comparison import Arm
+from specctl.domain.profile import Profile
+from specctl.domain.state import Store
+from specctl.domain.trial.screening_running import stand_screening
+from specctl.services import screening
+from specctl.services.screening import ScreeningRun
+from specctl.services.screening_keeping import resumable_screening
+from specctl.services.screening_plan import ScreeningProposal
+from tests.unit.domain.trial.runs import NOW_S, result
+from tests.unit.domain.trial.screenings import SPEEDUPS, STEPS, screened, screening_plan
+
+LAUNCH_S = 100.0
+
+
+@dataclass
+class Clock:
+    seconds: float = 0.0
+
+    def now(self) -> float:
+        return NOW_S + self.seconds
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+
+@dataclass
+class Kept:
+    blocks: list[Any] = field(default_factory=list)
+
+    def add_block(self, _run, block):
+        self.blocks.append(block)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+
+    async def run_arm(_bench, profile):
+        clock.seconds += LAUNCH_S
+        side = "A" if profile.name == "base" else "B"
+        measured = result(side, speedup=SPEEDUPS[profile.name])
+        return Arm(profile.name, result=measured, steps=STEPS.get(profile.name))
+
+    monkeypatch.setattr(screening, "run_arm", run_arm)
+    return clock
+
+
+def run_with(clock, budget_s, blocks=()):
+    plan = screening_plan()
+    profiles = tuple(Profile(name, "m") for name in plan.arms)
+    settings: Any = ("settings",)
+    nothing: Any = None
+    ledger: Any = Kept()
+    proposal = ScreeningProposal(plan, profiles, settings, (), (), None)
+    run = ScreeningRun(
+        nothing,
+        proposal,
+        tuple(blocks),
+        secrets=nothing,
+        store=Store(),
+        clock=clock,
+        ledger=ledger,
+        budget_s=budget_s,
+    )
+    ended = asyncio.run(run.run())
+    return run, ended, ledger
+
+
+def test_without_a_budget_all_rounds_are_made_and_each_launch_is_kept(clock):
+    run, ended, ledger = run_with(clock, None)
+    standing = stand_screening(run.plan, run.blocks)
+    assert (ended, standing.rounds, standing.survivor) == ("", 3, "two")
+    assert len(ledger.blocks) == len(run.blocks) < run.plan.most_launches
+    assert run.has_time_for_trial()
+
+
+def test_a_round_that_would_take_the_time_of_the_trial_is_not_begun(clock):
+    run, ended, _ = run_with(clock, LAUNCH_S * (5 + 7))
+    standing = stand_screening(run.plan, run.blocks)
+    assert (ended, standing.rounds) == ("", 1)
+    assert standing.next is not None
+    assert run.has_time_for_trial()
+
+
+def test_a_budget_too_small_for_the_trial_is_spent_on_the_ranking(clock):
+    run, ended, _ = run_with(clock, LAUNCH_S * 9)
+    assert stand_screening(run.plan, run.blocks).rounds == 2
+    assert "leaves no time for the trial" in ended
+    assert not run.has_time_for_trial()
+
+
+def test_it_goes_on_from_what_is_kept(clock):
+    _, blocks = screened(most=7)
+    run, _, ledger = run_with(clock, None, blocks)
+    assert len(run.blocks) == 7 + len(ledger.blocks)
+    assert ledger.blocks[0]["round"] == 1
+
+
+def test_an_open_round_of_over_an_hour_ago_is_redone_whole_and_complete_ones_stay():
+    plan, blocks = screened(most=7)
+    soon = blocks[-1].ended_s + 60
+    assert resumable_screening(plan, tuple(blocks), soon) == tuple(blocks)
+    late = resumable_screening(plan, tuple(blocks), soon + 3600)
+    assert late[:5] == tuple(blocks[:5])
+    assert [one.failure for one in late[5:]] == ["the screening paused for over an hour"] * 2
+    following = stand_screening(plan, late).next
+    assert following is not None
+    assert (following.round, following.attempt, following.arm) == (1, 1, blocks[5].arm)
+    whole = tuple(blocks[:5])
+    assert resumable_screening(plan, whole, soon + 9999) == whole
+    done = screened(replace(plan, rounds=1))[1]
+    assert resumable_screening(replace(plan, rounds=1), tuple(done), soon + 9999) == tuple(done)
