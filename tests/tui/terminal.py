@@ -96,6 +96,8 @@ class Terminal:
             text = self.text()
             if found in text if isinstance(found, str) else found(text):
                 return text
+            if self._status.exists() and time.monotonic() < end_s - 2:
+                end_s = time.monotonic() + 2  # it has ended: this will not come any more
             time.sleep(0.1)
         pytest.fail(f"{what or found} was not seen in {DEADLINE_S:.0f} s:\n{self.text()}")
 
