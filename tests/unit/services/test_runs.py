@@ -9,9 +9,23 @@ from specctl.adapters.ledger import Ledger
 from specctl.domain.errors import UsageError
 from specctl.domain.probe_json import probe_json
 from specctl.domain.runs import Provenance, Run, RunKind
+from specctl.domain.trial.screening_json import (
+    KeptScreening,
+    screening_block_json,
+    screening_json,
+)
 from specctl.domain.trial.trial_json import block_json, plan_json
-from specctl.services.runs import conditions, export, find_evidence, probe_of, recompute
+from specctl.services.runs import (
+    conditions,
+    export,
+    find_evidence,
+    probe_of,
+    rank_again,
+    recompute,
+    write_report,
+)
 from tests.unit.domain.trial.runs import result, trial_blocks, trial_plan
+from tests.unit.domain.trial.screenings import screened, screening_plan
 
 PROVENANCE = Provenance(
     "0.1.0", "op@laptop", "gpu8", gpus=("H200", "H200", "H100"), recipes={"base": "aaaa"}
@@ -100,3 +114,33 @@ def test_samples_beyond_all_numbers_are_refused():
     found.blocks[0]["results"][0]["requests"][0]["completion_tokens"] = 10**400
     with pytest.raises(UsageError, match="does not hold a trial"):
         recompute(found)
+
+
+def kept_screening(outcome="candidates: three, two", **more):
+    plan, blocks = screened(screening_plan(**more))
+    document = screening_json(KeptScreening(plan, "5c0ffee2"))
+    run = Run(
+        plan.id, RunKind.SCREENING, plan.host, plan.arms, 1.0, 2.0, outcome, PROVENANCE, document
+    )
+    return Evidence(run, tuple(map(screening_block_json, blocks)))
+
+
+def test_a_ranking_comes_again_from_its_samples(tmp_path):
+    path, _ = export(kept_screening(), tmp_path / "taken.specctl.json.gz")
+    again = rank_again(find_evidence(Ledger(tmp_path / "empty.db"), str(path)))
+    assert again.is_same, again.words
+    assert (again.standing.survivor, again.kept.trial) == ("two", "5c0ffee2")
+    assert not rank_again(kept_screening("candidates: one")).is_same
+    bad = kept_screening()
+    broken = Evidence(replace(bad.run, document={"plan": {"id": 7}}), bad.blocks)
+    with pytest.raises(UsageError, match="does not hold a screening"):
+        rank_again(broken)
+
+
+@pytest.mark.parametrize("form", ["html", "md"])
+def test_a_report_of_a_screening_is_a_ranking_and_no_markup_of_anybody(form):
+    text = write_report([kept_screening(host="<script>h</script>")], form, 0.0)
+    assert "<script>h" not in text
+    assert "no verdict" in text
+    assert "confirmed by trial 5c0ffee2" in text
+    assert "two is taken because it makes the fewest steps" in text
