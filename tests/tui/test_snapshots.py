@@ -20,6 +20,7 @@ NAMES = (
     "fleet-120x40",
     "fleet-80x24",
     "fleet-empty-120x40",
+    "alerts-120x40",
     "host-120x40",
     "host-80x24",
     "host-200x50",
