@@ -43,7 +43,7 @@ def run_tui(*, workspace: str | None, read_only: bool, is_locked: bool = False) 
         open_folder=lambda folder, create: _open(folder, create=create, settings=settings),
         look=lambda: _look(read_only=read_only),
     )
-    return run_until_told(app, has_mouse=settings.has_mouse)
+    return run_until_told(app, has_mouse=settings.has_mouse, is_held_up=app.work.interrupt_trials)
 
 
 def _start(root: Path, hosts: Sequence[str], *, read_only: bool) -> Start:

@@ -6,11 +6,12 @@ import os
 import re
 import signal
 import sys
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.tui.terminal import Terminal, terminal_environ
+from tests.tui.terminal import DEADLINE_S, Terminal, terminal_environ
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,6 +29,7 @@ sys.exit(main(sys.argv[1:]))
 GREYS = {0, 7, 8, 15, 16, 59, 102, 145, 188, 231, *range(232, 256)}
 """Of xterm's 256 colours: what tmux makes of a true colour without a hue."""
 
+pytestmark = pytest.mark.timeout(200)
 AS_BEFORE = "0 0 1"
 
 
@@ -83,6 +85,17 @@ def test_the_terminal_is_as_it_was_however_the_screen_ends(
     assert screen.exit_status() == 1
     assert_restored(screen)
     assert "on purpose" in screen.text()
+
+
+def test_it_ends_with_its_terminal(terminal: Callable[..., Terminal], workspace: Path) -> None:
+    screen = terminal()
+    screen.begin(["-C", str(workspace)])
+    pid = opened(screen)
+    screen.close()
+    end_s = time.monotonic() + DEADLINE_S
+    while os.path.exists(f"/proc/{pid}") and time.monotonic() < end_s:
+        time.sleep(0.1)
+    assert not os.path.exists(f"/proc/{pid}")
 
 
 def test_ctrl_c_says_how_to_quit_and_without_colours_80x24_holds_it_all(
