@@ -334,3 +334,33 @@ def cpu_host(host: str = "cpu") -> list[Event]:
             parts.server_sample(0.0, None, is_idle=True, running_requests=0),
         ),
     ]
+
+
+def many(count: int = 64) -> list[Event]:
+    """So many hosts in four racks, every seventh lost and every fifth slowed."""
+    out: list[Event] = []
+    for n in range(count):
+        host = f"pro6k-{n:02d}"
+        gpus = tuple(
+            replace(gpu, utilization_percent=float((gpu.index * 11 + n * 7) % 100), throttle=())
+            for gpu in parts.pro6k_gpus()
+        )
+        age_s = 90.0 if n % 7 == 6 else 1.0
+        out += [
+            *_up(host, f"rack-{n // 16 + 1}"),
+            *_live(
+                host, parts.host_sample(gpus), (parts.server(),),
+                parts.server_sample(40.0 + n % 13, 1.4 + n % 9 / 10), age_s,
+            ),
+        ]  # fmt: skip
+        if n % 7 == 6:
+            words = "no answer to 3 keepalives"
+            out += [
+                LinkChanged(host, parts.NOW_S - 88, "lost", words, "", parts.NOW_S + 6),
+                raised(
+                    host, 85, "lost", f"does not answer: {words}", hint=f"specctl doctor {host}"
+                ),
+            ]
+        if n % 5 == 4:
+            out.append(raised(host, 600 + n, "throttle", "GPU 5 slowed by heat (hw)"))
+    return out
