@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from specctl.domain.figures import UNKNOWN, fixed
+from specctl.domain.trial.screening_ranking import TOO_SLOW
 
 if TYPE_CHECKING:
     from specctl.domain.trial.screening_plan import ScreeningPlan
@@ -41,7 +42,8 @@ def _fate(one: Ranked, standing: ScreeningStanding, survivor: str | None) -> str
     if one.profile == survivor:
         return "tried against the baseline"
     if one.left_after is not None:
-        return f"left after round {one.left_after}: {one.left_why}"
+        why = "" if one.left_why == TOO_SLOW else f": {one.left_why}"
+        return f"left after round {one.left_after}{why}"
     if one.is_baseline or not standing.rounds:
         return ""
     return "a candidate"
@@ -69,6 +71,8 @@ def screening_words(
             f"rounds: {standing.rounds} of at most {plan.rounds}; launches of one profile are "
             f"taken to vary by {standing.spread:.1%}"
         )
+    if any(one.left_why == TOO_SLOW for one in standing.ranking):
+        lines.append(f"who left after a round was {TOO_SLOW}")
     if survivor is not None and standing.survivor == survivor and _is_tied(standing, survivor):
         lines.append(f"{survivor} is taken because it makes the fewest steps of what is alike")
     lines.append(f"{outcome_words(standing)} ({NO_VERDICT})")
