@@ -13,7 +13,7 @@ import pytest
 
 from specctl.cli.story import chapters
 from tests.lab.test_up_and_down import mentioning
-from tests.tui.test_terminal import Terminal
+from tests.tui.terminal import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +74,8 @@ def test_the_printed_story_is_told_to_its_end_and_leaves_nothing(
 @pytest.fixture
 def terminal(tmp_path: Path, environment: dict[str, str]) -> Iterator[Terminal]:
     words = ["lab", "demo", str(tmp_path / ".demo")]
-    made = Terminal(120, 40, words, tmp_path / "status", environment)
+    made = Terminal(tmp_path, environment)
+    made.begin(words)
     yield made
     made.close()
 

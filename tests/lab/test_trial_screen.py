@@ -12,7 +12,7 @@ import pytest
 
 from specctl.lab.up import take_down
 from tests.lab.practice import Practice
-from tests.tui.test_terminal import TMUX, Terminal
+from tests.tui.terminal import TMUX, Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +44,8 @@ def terminal(practice: Practice, tmp_path: Path) -> Iterator[Terminal]:
         "LC_ALL": "C.UTF-8", "TERM": "xterm-256color", "PYTHONPATH": paths,
         "SPECCTL_WORKSPACE": str(workspace),
     }  # fmt: skip
-    made = Terminal(120, 40, [], tmp_path / "status", environment)
+    made = Terminal(tmp_path, environment)
+    made.begin([])
     yield made
     made.close()
 

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import re
-import shlex
-import shutil
 import subprocess
 import sys
 import time
-import uuid
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.tui.terminal import Terminal, terminal_environ
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
-TMUX = shutil.which("tmux")
 HOST = 'transport = "local"\npython = "{python}"\nlabels = {{ group = "here" }}\n'
-DEADLINE_S = 30.0
 FRAMES_S = 1.0
 """Between two samples of a host."""
 
@@ -29,73 +24,21 @@ READ = re.compile(r"[●◉◐◑◌✗?◆·] here +.*(?:CPU \d+%|[▁▂▃▄
 """The host's row with a value in it, whatever runs there."""
 
 
-class Terminal:
-    """One tmux server with one pane, of its own."""
-
-    def __init__(
-        self, columns: int, rows: int, words: list[str], status: Path, environ: dict[str, str]
-    ) -> None:
-        self._socket = f"specctl-{uuid.uuid4().hex[:8]}"
-        self._status = status
-        size = ["-x", str(columns), "-y", str(rows)]
-        program = shlex.join([sys.executable, "-m", "specctl", *words])
-        # The shell writes how it ended: tmux now and then misses the end of a process.
-        script = f"{program}; echo $? >{shlex.quote(str(status))}; exec cat"
-        self._run("new-session", "-d", *size, "sh", "-c", script, env=environ)
-        self._run("set", "-g", "status", "off")
-
-    def _run(self, *words: str, env: dict[str, str] | None = None) -> str:
-        command = [TMUX or "tmux", "-L", self._socket, "-f", "/dev/null", *words]
-        return subprocess.run(command, check=True, capture_output=True, text=True, env=env).stdout
-
-    def text(self) -> str:
-        """What the terminal shows."""
-        return self._run("capture-pane", "-p")
-
-    def send(self, *keys: str) -> None:
-        """Press keys, as tmux names them."""
-        self._run("send-keys", *keys)
-
-    def wait_for(self, found: Callable[[str], bool], what: str) -> str:
-        """The screen once it is as wanted; fails with what it shows instead."""
-        end_s = time.monotonic() + DEADLINE_S
-        while time.monotonic() < end_s:
-            text = self.text()
-            if found(text):
-                return text
-            time.sleep(0.05)
-        pytest.fail(f"{what} was not seen in {DEADLINE_S:.0f} s:\n{self.text()}")
-
-    def exit_status(self) -> int:
-        """Of the program, once it has ended."""
-        self.wait_for(lambda _: self._status.is_file() and self._status.read_text() != "", "an end")
-        return int(self._status.read_text())
-
-    def close(self) -> None:
-        """End the tmux server, and with it the program."""
-        with contextlib.suppress(subprocess.CalledProcessError):
-            self._run("kill-server")
-
-
 @pytest.fixture
 def environ(tmp_path: Path) -> dict[str, str]:
     home = tmp_path / "home"
     home.mkdir()
-    kept = {key: os.environ[key] for key in ("PATH", "LANG", "LC_ALL") if key in os.environ}
-    return kept | {
-        "HOME": str(home), "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "PYTHONPATH": os.getcwd(),
-    }  # fmt: skip
+    return terminal_environ(home)
 
 
 @pytest.fixture
 def terminal(tmp_path: Path, environ: dict[str, str]) -> Iterator[Callable[..., Terminal]]:
-    if TMUX is None:
-        pytest.fail("tmux is missing: apt-get install tmux")
     made: list[Terminal] = []
 
     def make(*words: str, columns: int = 120, rows: int = 40) -> Terminal:
-        status = tmp_path / f"status-{len(made)}"
-        made.append(Terminal(columns, rows, list(words), status, environ))
+        inside = Path.cwd()
+        made.append(Terminal(tmp_path, environ, columns=columns, rows=rows, inside=inside))
+        made[-1].begin(words)
         return made[-1]
 
     yield make
