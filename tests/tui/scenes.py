@@ -215,7 +215,6 @@ SCENES: dict[str, Scene] = {
     "host-cvd-120x40": Scene(story.pro6k_01, keys=("enter",), theme="cvd"),
     "host-ascii-120x40": Scene(story.pro6k_01, keys=("enter",), options={"is_ascii": True}),
     "host-cpu-120x40": Scene(story.cpu_host, keys=("enter",)),
-    "host-log-120x40": Scene(story.pro6k_01, keys=("enter", "L")),
     "host-processes-120x40": Scene(story.pro6k_01, keys=("enter", "5")),
     "plan-120x40": Scene(story.pro6k_01, keys=("enter",), after=typing),
     "plan-80x24": Scene(story.pro6k_01, SMALL, ("enter",), after=typing),
@@ -299,6 +298,10 @@ async def against_an_older_build(pilot: Pilot[int]) -> None:
 
 
 SCENES |= {
+    "log-120x40": _reading(("enter", "L", "slash", *"accept", "enter", "N")),
+    "log-80x24": _reading(("enter", "L", "w"), SMALL),
+    "commands-120x40": _reading(("at", "w", "g", "j", "j")),
+    "add-120x40": _reading(("n", *"new-1", "enter")),
     "source-damaged-120x40": Scene(story.pro6k_01, after=damaged),
     "source-none-120x40": Scene(story.pro6k_01, after=without_speculation),
     "source-error-120x40": Scene(story.pro6k_01, after=unreachable),

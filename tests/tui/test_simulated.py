@@ -16,7 +16,7 @@ from specctl.tui.panel import Painted
 from specctl.tui.render.lines import plain
 from specctl.tui.screen import Dialog, PanelScreen
 from specctl.tui.screens.alerts import AlertsScreen
-from specctl.tui.screens.choice import ChoiceDialog
+from specctl.tui.screens.choice import ChoiceDialog, NameDialog
 from specctl.tui.screens.commands import CommandsScreen
 from specctl.tui.screens.confirm import ConfirmDialog
 from specctl.tui.screens.difference import DifferenceScreen
@@ -70,7 +70,7 @@ WAYS: dict[type, tuple[str, ...]] = {
     ScreeningDialog: ("T", SETTLED, "slash", *"candidates", "enter", "enter", SETTLED),
     RunDialog: ("T", SETTLED, "t", "slash", *"probe", "enter", "enter", SETTLED),
 }
-ABOUT_NO_HOST = {AlertsScreen, HelpDialog, WelcomeScreen}
+ABOUT_NO_HOST = {AlertsScreen, NameDialog, HelpDialog, WelcomeScreen}
 """The list of alerts is of all hosts: it says so in each row, which test_alerts looks at."""
 
 

@@ -43,6 +43,8 @@ NAMES = (
     "profiles-screen-80x24",
     "profiles-screen-mono-120x40",
     "drift-120x40",
+    "log-120x40",
+    "commands-120x40",
 )
 
 
