@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from specctl.domain.alerts.alert import Alert
+    from specctl.domain.alerts.alert import Alert, Key
     from specctl.tui.application import SpecctlApp
-
-Key = tuple[str, str, str, float]
-"""Host, rule, server, and when it was raised."""
 
 Severity = Literal["warning", "error"]
 

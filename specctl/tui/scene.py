@@ -21,7 +21,7 @@ from specctl.tui.services import ServerDetails
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from specctl.domain.alerts.alert import Alert
+    from specctl.domain.alerts.alert import Alert, Key
     from specctl.domain.events import Event
     from specctl.domain.server import Server
     from specctl.services.replaying import Standing
@@ -145,7 +145,7 @@ class Scene:
     """The whole session is."""
 
     paused_at_s: float | None = None
-    acknowledged: frozenset[tuple[str, str, str, float]] = frozenset()
+    acknowledged: frozenset[Key] = frozenset()
     """Alerts that somebody has seen: host, rule, server, and when each was raised."""
 
     replay: Standing | None = None

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from specctl.domain.events import AlertsChanged
 
+Key = tuple[str, str, str, float]
+"""Host, rule, server, and when it was raised: what tells an alert from every other one."""
+
 MOST_CLEARED = 20
 """So many cleared ones are kept of a host, the newest."""
 

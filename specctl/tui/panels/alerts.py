@@ -10,8 +10,8 @@ from specctl.tui.render.alerts import alert_head, alert_more, alert_row
 from specctl.tui.render.listing import holds
 
 if TYPE_CHECKING:
+    from specctl.domain.alerts.alert import Key
     from specctl.domain.alerts.published import HostAlert
-    from specctl.tui.alarm import Key
     from specctl.tui.render.lines import Line
 
 
