@@ -16,7 +16,7 @@ from specctl.domain.run_sheet import RunSheet, sheet_of
 from specctl.domain.runs import Provenance, Run, RunBrief, RunKind
 from specctl.domain.trial.design import Design
 from specctl.domain.trial.running import TrialBlock, TrialPlan, stand
-from specctl.domain.trial.screening_running import Omitted, ScreeningBlock, ScreeningPlan
+from specctl.domain.trial.screening_plan import Omitted, ScreeningBlock, ScreeningPlan
 from specctl.services.screening import ScreeningOutcome
 from specctl.services.screening_plan import ScreeningProposal
 from specctl.services.trial import TrialOutcome
