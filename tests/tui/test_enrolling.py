@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from textual.events import Paste
 
-from specctl.adapters.trust import KnownKey
+from specctl.adapters.hostkeys import KnownKey
 from specctl.domain.doctor import Level, Row
 from specctl.domain.errors import HostKeyUnknownError, UnreachableError
 from specctl.tui.enrolling import found_question, launch_text
 from specctl.tui.render.lines import plain
 from specctl.tui.screens.confirm import ConfirmDialog
 from specctl.tui.screens.fleet import FleetScreen
+from specctl.tui.screens.profiles import ProfilesScreen
 from tests.tui import story
 from tests.tui.driving import on, press, running, settled, text_of, toasts, until
 from tests.tui.newcomer_fakes import ROWS
@@ -99,18 +101,15 @@ async def test_a_pasted_command_becomes_a_profile_whose_name_is_asked_for():
         await settled(pilot)
         command = "python -m sglang.launch_server --model-path org/Big-Model --tp 8"
         await press(pilot, "i")
-        app.screen.on_paste(_Paste(command.replace(" --tp", " \\\n  --tp")))
+        screen = on(app, ProfilesScreen)
+        screen.post_message(Paste(command.replace(" --tp", " \\\n  --tp")))
+        await pilot.pause()
         await press(pilot, "enter")
-        assert "big-model" in str(app.screen._bar(120))
+        assert "big-model" in str(screen._bar(120))
         await press(pilot, "enter")
         await settled(pilot)
         assert ("import_profile", "big-model", command) in fake.calls
         assert "Secrets were left out: api-key." in toasts(app)[-1]
-
-
-class _Paste:
-    def __init__(self, text: str) -> None:
-        self.text = text
 
 
 def test_a_file_is_read_and_gives_the_name(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from specctl.domain.events import HostSampled, ServerSampled
 from specctl.domain.history import Span
 from specctl.tui.panel import Painted
-from specctl.tui.render.lines import plain
+from specctl.tui.render.lines import Line, plain
 from tests.tui import parts, story
 from tests.tui.driving import press, running
 
@@ -17,7 +17,7 @@ ELSEWHERE = ("P", "escape", "T", "escape", "S", "escape", "L", "escape", "at", "
 HOST, SERVER = "pro6k-01", "7c1e"
 
 
-def painted(app) -> list:
+def painted(app) -> list[Line]:
     widgets = [w for w in app.screen.query(Painted) if w.display and w.size.height]
     return [line for widget in widgets for line in widget.build(*widget.size)]
 
