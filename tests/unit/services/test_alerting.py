@@ -1,0 +1,141 @@
+"""Alerts follow from the events of a store and, where those fall silent, from the clock."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from specctl.domain.alerts.judging import Even
+from specctl.domain.alerts.rules import Rules
+from specctl.domain.events import (
+    AlertsChanged,
+    HostRemoved,
+    HostSampled,
+    LinkChanged,
+    ServerSampled,
+    ServersSeen,
+)
+from specctl.domain.filter_fields import chooses, filter_of
+from specctl.domain.run_figures import ArmFigures, PairFigures, RunFigures
+from specctl.domain.state import Store
+from specctl.services.alerting import Alerting
+from specctl.services.evens import gathered, read_evens
+from tests.tui import parts
+
+NOW_S = parts.NOW_S
+
+
+def store_of() -> tuple[Store, Alerting, list[AlertsChanged]]:
+    store = Store()
+    heard: list[AlertsChanged] = []
+    evens = {"h": {"kimi-k2.5-eagle3": Even(1.69, "trial 5c0f, 1 at a time")}}
+    alerting = Alerting(store, Rules(), lambda host: evens.get(host, {}))
+    store.subscribe(lambda e, _: heard.append(e) if isinstance(e, AlertsChanged) else None)
+    store.apply(LinkChanged("h", NOW_S, "up"))
+    store.apply(ServersSeen("h", NOW_S, (parts.server(),)))
+    return store, alerting, heard
+
+
+def sample(store: Store, at_s: float, accept: float = 1.5, **gpu: object) -> None:
+    gpus = (parts.gpu(0, **gpu),)  # type: ignore[arg-type]
+    store.apply(HostSampled("h", NOW_S + at_s, parts.host_sample(gpus)))
+    numbers = replace(parts.server_sample(52.0, accept), time_s=NOW_S + at_s)
+    store.apply(ServerSampled("h", NOW_S + at_s, "7c1e", numbers))
+
+
+def test_an_alert_follows_the_event_that_raises_it_and_is_in_the_state():
+    store, _, heard = store_of()
+    for second in range(20):
+        sample(store, second, throttle=("heat (hw)",))
+    assert [(e.rule, e.time_s - NOW_S) for e in heard] == [("throttle", 4), ("breakeven", 16)]
+    assert [a.rule for a in store.state.host("h").open_alerts] == ["throttle", "breakeven"]
+    assert heard[1].hint
+
+
+def test_a_silent_host_is_judged_by_the_clock():
+    store, alerting, heard = store_of()
+    sample(store, 0, accept=1.9)
+    for second in range(1, 30):
+        alerting.tick(NOW_S + second)
+    assert [e.rule for e in heard] == ["lost"]
+    sample(store, 30, accept=1.9)
+    for second in range(31, 40):
+        sample(store, second, accept=1.9)
+    assert [e.is_open for e in heard] == [True, False]
+
+
+def test_a_host_is_judged_once_a_second_however_many_events_it_has(monkeypatch):
+    store, alerting, _ = store_of()
+    judged: list[float] = []
+    judge = alerting._judge
+
+    def counted(name, state, now_s):
+        judged.append(now_s)
+        return judge(name, state, now_s)
+
+    monkeypatch.setattr(alerting, "_judge", counted)
+    for n in range(300):
+        sample(store, n / 100)
+    assert len(judged) == 3
+
+
+def test_one_look_waits_for_nothing():
+    store, heard = Store(), []
+    Alerting(store, Rules().shortest, judged_every_s=0.0)
+    store.subscribe(lambda e, _: heard.append(e) if isinstance(e, AlertsChanged) else None)
+    store.apply(LinkChanged("h", NOW_S, "lost", "host h: no route"))
+    assert [(e.rule, e.words) for e in heard] == [("lost", "does not answer: no route")]
+
+
+def test_a_host_that_is_removed_is_forgotten():
+    store, alerting, heard = store_of()
+    store.apply(LinkChanged("h", NOW_S + 1, "lost", "gone"))
+    store.apply(HostRemoved("h", NOW_S + 2))
+    alerting.tick(NOW_S + 60)
+    assert heard == []
+    assert "h" not in store.state.hosts
+
+
+def test_filters_know_the_break_evens():
+    store, alerting, _ = store_of()
+    sample(store, 0)
+    assert chooses(filter_of("accept<1.6 even>1.6"), alerting.subject("h", NOW_S))
+
+
+def arm(profile: str, step_s: float, concurrency: int = 1) -> ArmFigures:
+    return ArmFigures(profile, concurrency, 1, None, None, None, None, None, step_s, 1.5, None)
+
+
+def run(name: str, kind: str, *pairs: PairFigures, arms: tuple[ArmFigures, ...] = ()) -> RunFigures:
+    both = tuple(one for pair in pairs for one in (pair.base, pair.arm))
+    return RunFigures(name, kind, "h", None, None, {}, pairs, arms or both)
+
+
+def pair(base_s: float, arm_s: float, concurrency: int = 1) -> PairFigures:
+    return PairFigures("r", arm("base", base_s, concurrency), arm("eagle", arm_s, concurrency), 1.2)
+
+
+def test_the_newest_run_and_its_smallest_batch_give_the_break_even():
+    old = run("aaaa", "trial", pair(0.02, 0.03))
+    new = run("bbbb", "comparison", pair(0.02, 0.04), pair(0.02, 0.06, 8))
+    found = gathered([old, new], {})["h"]["eagle"]
+    assert found.value == pytest.approx(2.0)
+    assert found.source == "comparison bbbb, 1 at a time"
+    assert found.hint.endswith("specctl advise bbbb")
+
+
+def test_two_probes_give_one_where_no_run_measured_both():
+    probes = [
+        run("aaaa", "probe", arms=(arm("base", 0.02),)),
+        run("bbbb", "probe", arms=(arm("eagle", 0.03),)),
+    ]
+    assert gathered(probes, {"eagle": "base"})["h"]["eagle"].value == pytest.approx(1.5)
+    assert gathered(probes, {}) == {}
+    both = gathered([*probes, run("cccc", "trial", pair(0.02, 0.05))], {"eagle": "base"})
+    assert both["h"]["eagle"].value == pytest.approx(2.5)
+
+
+def test_without_a_ledger_nothing_is_known_and_none_is_made(tmp_path):
+    assert read_evens(tmp_path / "ledger.db", {}) == {}
+    assert list(tmp_path.iterdir()) == []
