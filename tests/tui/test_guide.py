@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from specctl.tui.bars import GuideBar
 from specctl.tui.guide import ANYWHERE, Guide, Step
 from specctl.tui.panel import Panel
 from specctl.tui.render.lines import plain
-from specctl.tui.screen import GuideBar
 from specctl.tui.screens.fleet import FleetScreen
 from specctl.tui.screens.host import HostScreen
 from specctl.tui.screens.plan import PlanDialog

@@ -71,7 +71,11 @@ def words_of(name, chain):
             takes_host = parameter.name in ABOUT_A_HOST or shown[:1] == ["HOST"]
             is_about_a_host |= takes_host
             words += said(parameter, takes_host=takes_host)
-    is_told_apart = words[0] in {"lab", "runs", "commands"}  # by the lab itself, and by what a run was kept as
+    is_told_apart = words[0] in {
+        "lab",
+        "runs",
+        "commands",
+    }  # by the lab itself, and by what a run was kept as
     return words if is_about_a_host and not is_told_apart else None
 
 
