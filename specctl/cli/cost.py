@@ -25,6 +25,7 @@ from specctl.domain.costing import (
 )
 from specctl.domain.errors import RefusedError, RemoteFailedError, UsageError
 from specctl.domain.plain import plain
+from specctl.domain.topology import topology_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -166,9 +167,22 @@ async def _interconnect(
         profile = fleet.workspace.profile(name, on=host)
         connection = await fleet.connect(host)
         links = await read_links(connection, profile)
+        if len(links) > 1:
+            await _say_ways(connection, [link.gpu for link in links])
         if not asked["allreduce"]:
             return links, None
         return links, await _allreduce(connection, profile, asked)
+
+
+async def _say_ways(connection: Connection, gpus: Sequence[int]) -> None:
+    """What lies between these GPUs; why it is not known where the host does not say."""
+    from specctl.services.topology import read_ways
+
+    try:
+        words = topology_words(await read_ways(connection), gpus)
+    except RemoteFailedError as error:
+        words = f"not known: {error.message}"
+    say(f"between the GPUs: {words}")
 
 
 async def _allreduce(
