@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 Severity = Literal["warning", "error"]
 
+MOST_CHARACTERS = 160
 NEWS_S = 10.0
 """What was raised longer ago was there before the screen was."""
 
@@ -50,7 +51,9 @@ class Alarm:
         host, alert = min(new, key=lambda one: not one[1].is_error)
         more = f" and {len(new) - 1} more" if len(new) > 1 else ""
         severity: Severity = "error" if alert.is_error else "warning"
-        self._app.tell(f"{host}{more}", f"{alert.words}\nA lists alerts.", severity=severity)
+        self._app.tell(
+            f"{host}{more}", f"{alert.words[:MOST_CHARACTERS]}\nA lists alerts.", severity=severity
+        )
         if self.rings:
             self._app.bell()
 

@@ -75,7 +75,16 @@ def events(text: str) -> list[object]:
         ServersSeen("h", parts.NOW_S, (server,)),
         ServerSampled("h", parts.NOW_S, server.name, sample),
         LogRead("h", parts.NOW_S, server.name, (text, f"[2026-01-01 00:00:00 TP0] {text}")),
-        AlertsChanged("h", parts.NOW_S, "rule", is_open=True, words=text),
+        AlertsChanged(
+            "h",
+            parts.NOW_S,
+            "rule",
+            is_open=True,
+            words=text,
+            server=server.name,
+            value=text,
+            hint=text,
+        ),
     ]
 
 
@@ -92,7 +101,8 @@ async def test_nothing_reaches_the_terminal_that_it_would_act_on(
             ("enter",),
             ("5",),
             ("L",),
-            ("escape", "escape", "question_mark"),
+            ("A",),
+            ("escape", "escape", "escape", "question_mark"),
             ("escape", "colon"),
         ):
             for key in keys:

@@ -23,7 +23,7 @@ OF_SERVER = frozenset({"crashed", "lost"})
 HOST_CELLS, RULE_CELLS, TIME_CELLS, LASTS_CELLS, VALUE_CELLS = 14, 9, 5, 13, 15
 WIDE_CELLS = 100
 INDENT = "    "
-SHORTEST_NOTE = 20
+SHORTEST_NOTE, LONGEST = 20, 600
 
 
 def mark(*, is_error: bool) -> tuple[str, str]:
@@ -83,9 +83,9 @@ def alert_more(scene: Scene, alert: HostAlert, cells: int, *, is_seen: bool) -> 
         times += f", cleared {figures.clock(alert.cleared_at_s, scene.offset_s)}"
     value = f", {alert.value}" if alert.value else ""
     seen = ", acknowledged" if is_seen else ""
-    out: list[Line] = [[(INDENT, ""), (text, "text")] for text in wrap(alert.words, room)]
-    out += [[(INDENT, ""), (text, "dim")] for text in wrap(times + value + seen, room)]
-    for n, text in enumerate(wrap(alert.hint, room - 2)):
+    out: list[Line] = [[(INDENT, ""), (text, "text")] for text in wrap(alert.words[:LONGEST], room)]
+    out += [[(INDENT, ""), (text, "dim")] for text in wrap((times + value + seen)[:LONGEST], room)]
+    for n, text in enumerate(wrap(alert.hint[:LONGEST], room - 2)):
         out.append([(INDENT, ""), ("→ " if n == 0 else "  ", "key"), (text, "text")])
     return [*out, [(INDENT, ""), (_rule_words(alert.rule), "faint")]]
 

@@ -97,6 +97,6 @@ def _alert(scene: Scene, alert: Alert, cells: int) -> list[Line]:
     """Since when, and the words under each other."""
     glyph, token = ("✗ ", "bad") if alert.is_error else ("▲ ", "warn")
     since = figures.clock(alert.raised_at_s, scene.offset_s)[:5]
-    first, *rest = wrap(alert.words, cells - ALERT_CELLS) or [""]
+    first, *rest = wrap(alert.words[: 4 * cells], cells - ALERT_CELLS) or [""]
     lines: list[Line] = [[(glyph, token), (since + " ", "dim"), (first, "text")]]
     return [*lines, *([(" " * ALERT_CELLS, ""), (text, "text")] for text in rest[:1])]
