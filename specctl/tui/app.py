@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from importlib import import_module
@@ -46,10 +47,17 @@ def run_tui(*, workspace: str | None, read_only: bool, is_locked: bool = False) 
     return run_until_told(app, has_mouse=settings.has_mouse, is_held_up=app.work.interrupt_trials)
 
 
+def settle() -> None:
+    """Leave what is there for good out of garbage collection: looking through it holds up keys."""
+    gc.collect()
+    gc.freeze()
+
+
 def _start(root: Path, hosts: Sequence[str], *, read_only: bool) -> Start:
     async def load(store: Store) -> Services:
         import_services = import_module("specctl.tui.wiring").open_services
         services: Services = await import_services(root, store, read_only=read_only)
+        settle()
         return services
 
     return Start(hosts, load)

@@ -24,6 +24,7 @@ from specctl.domain.events import (
     ServersSeen,
 )
 from specctl.services.alerting import Alerting
+from specctl.tui.app import settle
 from specctl.tui.application import SpecctlApp, Start
 from specctl.tui.screens.fleet import FleetScreen
 from tests.bench.measure import Measured, Side
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from specctl.domain.state import Store
 
 HOSTS, PERIOD_S = 64, 1.0
-WINDOWS, WINDOW_S = 4, 4.0
+WINDOWS, WINDOW_S, SETTLE_S = 4, 4.0, 6.0
 KEYS, SOON_S = 60, 0.0005
 SIZE = (120, 40)
 CPU_GOAL_PERCENT, KEY_GOAL_MS = 10.0, 50.0
@@ -49,6 +50,7 @@ class FleetApp(SpecctlApp):
     def __init__(self) -> None:
         async def load(store: Store) -> FakeServices:
             self.fake = FakeServices(store, NAMES)
+            settle()
             return self.fake
 
         super().__init__(Start(NAMES, load), clock=time.time)
@@ -114,7 +116,7 @@ async def _on_fleet(
             await asyncio.sleep(0.05)
         app.begin()
         streaming = asyncio.ensure_future(stream(app))
-        await asyncio.sleep(2 * PERIOD_S)
+        await asyncio.sleep(SETTLE_S)
         terminal = app._driver
         assert isinstance(terminal, Terminal)
         return await measure(app, terminal)
