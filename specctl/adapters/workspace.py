@@ -48,8 +48,8 @@ def find_workspace(start: Path, chosen: str | None = None, *, read_only: bool = 
         if not root.is_dir():
             raise UsageError(f"{asked} is not a directory", hint=f"specctl init {asked}")
         return Workspace(root.absolute(), read_only=read_only, overlay=overlay)
-    if (root := root_around(start, has_lab=overlay is not None)) is not None:
-        return Workspace(root, read_only=read_only, overlay=overlay)
+    if (found := root_around(start, has_lab=overlay is not None)) is not None:
+        return Workspace(found, read_only=read_only, overlay=overlay)
     raise UsageError(
         f"no workspace here: neither {start} nor a directory above it contains {REMOTES}/",
         hint="specctl add SSH_ALIAS  or  specctl init  makes one; "

@@ -107,19 +107,10 @@ def command(
     from specctl.adapters.workloads import read_workload
     from specctl.services.probing import Settings
 
-    if rate_per_s is not None and concurrency is not None:
-        raise UsageError(
-            "--rate and --concurrency: requests come as they arrive, or N at a time",
-            hint=f"With --rate, --in-flight {concurrency} is the most there may be.",
-        )
-    arrivals = None
-    if rate_per_s is not None:
-        arrivals = Arrivals(rate_per_s, ArrivalKind(kind), seed, in_flight)
-    root = invocation.workspace().root
     settings = Settings(
-        workload=read_workload(workload, root=root),
+        workload=read_workload(workload, root=invocation.workspace().root),
         concurrency=concurrency or 1,
-        arrivals=arrivals,
+        arrivals=_arrivals(rate_per_s, kind, seed, in_flight, concurrency),
         accepts_warm=warm,
         most_prompts=prompts,
         timeout_s=timeout_s,
@@ -130,15 +121,33 @@ def command(
     else:
         write(style(f"{target}  {result.profile or 'no profile'}", "bold"))
         write_result(result)
+    _say_what_of_it(target, result)
+    return 1 if result.void else 0
+
+
+def _arrivals(
+    rate_per_s: float | None, kind: str, seed: int, in_flight: int, concurrency: int | None
+) -> Arrivals | None:
+    """Of an open loop; None without a rate."""
+    if rate_per_s is None:
+        return None
+    if concurrency is not None:
+        raise UsageError(
+            "--rate and --concurrency: requests come as they arrive, or N at a time",
+            hint=f"With --rate, --in-flight {concurrency} is the most there may be.",
+        )
+    return Arrivals(rate_per_s, ArrivalKind(kind), seed, in_flight)
+
+
+def _say_what_of_it(target: str, result: ProbeResult) -> None:
+    """What must not be used and why, and what to ask next of what may."""
     for words in result.void:
         warn(f"void: {words}")
-    if result.open_loop is not None and result.open_loop.keeps_up is False:
-        warn(f"{target} cannot keep up with {arrivals_words(result)}: {result.open_loop.pace}")
-    is_closed = result.open_loop is None
-    if result.accept_length is not None and result.profile and not result.void and is_closed:
-        host = target.partition("/")[0]
-        say(f"whether that pays: specctl cost {host} {result.profile}")
-    return 1 if result.void else 0
+    if result.open_loop is not None:
+        if result.open_loop.keeps_up is False:
+            warn(f"{target} cannot keep up with {arrivals_words(result)}: {result.open_loop.pace}")
+    elif result.accept_length is not None and result.profile and not result.void:
+        say(f"whether that pays: specctl cost {target.partition('/')[0]} {result.profile}")
 
 
 def arrivals_words(result: ProbeResult) -> str:

@@ -131,8 +131,8 @@ class ProbeResult:
     """From the first measured request to the end of the last."""
 
     tokens_per_s: float | None
-    """Output tokens of all successful requests over the wall time of the window; with fillers, their
-    tokens per second of a place in the batch, times the places in use."""
+    """Output tokens of all successful requests over the wall time of the window; with fillers,
+    their tokens per second of a place in the batch, times the places in use."""
 
     tokens_per_s_per_request: float | None
     """Mean over requests of decoded tokens / decode time: what one user sees."""
@@ -222,3 +222,6 @@ class ProbeResult:
 
     open_loop: OpenLoop | None = None
     """What came of the rate that was asked for; None of a closed loop."""
+
+    forced_by: str | None = None
+    """The variable of the server's environment that makes accept lengths up; None: none seen."""

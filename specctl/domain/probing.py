@@ -13,7 +13,7 @@ from specctl.domain.acceptance import (
 )
 from specctl.domain.fillers import mean_in_flight
 from specctl.domain.missing import Missing, Why
-from specctl.domain.open_loop import add_up_open_loop
+from specctl.domain.open_loop import OpenLoop, add_up_open_loop
 from specctl.domain.pace import (
     CLIENT_CLOCK,
     SERVER_CLOCK,
@@ -72,6 +72,9 @@ class Window:
     sending_s: float | None = None
     """Of everything that was sent, fillers too; None: the window itself."""
 
+    forced_by: str | None = None
+    """The variable that makes accept lengths up."""
+
 
 def add_up(
     window: Window,
@@ -93,9 +96,6 @@ def add_up(
     in_flight = mean_in_flight(requests, fillers)
     if in_flight is None:
         missing["mean_in_flight"] = Missing(Why.ERROR, "the window is empty")
-    cached = [r.cached_tokens for r in good if r.cached_tokens is not None]
-    if not cached:
-        missing["cached_tokens"] = Missing(Why.NOT_SUPPORTED, "the server does not say")
     return ProbeResult(
         server=window.server,
         profile=window.profile,
@@ -113,7 +113,7 @@ def add_up(
         inter_token_p50_s=pace.gap_p50_s,
         inter_token_p95_s=pace.gap_p95_s,
         step_s=pace.step_s,
-        cached_tokens=sum(cached) if cached else None,
+        cached_tokens=_cached_tokens(good, missing),
         client_cpu_percent=_client_cpu_percent(window, missing),
         void=tuple(one.words for one in void),
         void_kinds=tuple(one.kind for one in void),
@@ -137,14 +137,33 @@ def add_up(
         mean_in_flight=in_flight,
         fillers=len(fillers),
         **_add_energy(window, (*good, *fillers), missing),
-        open_loop=None
-        if window.arrivals is None
-        else add_up_open_loop(
-            window.arrivals,
-            requests,
-            ttfts_s=first_token_times(streams),
-            inter_token_p99_s=pace.gap_p99_s,
-        ),
+        open_loop=_open_loop(window, requests, streams, pace.gap_p99_s),
+        forced_by=window.forced_by,
+    )
+
+
+def _cached_tokens(good: Sequence[RequestResult], missing: dict[str, Missing]) -> int | None:
+    cached = [r.cached_tokens for r in good if r.cached_tokens is not None]
+    if not cached:
+        missing["cached_tokens"] = Missing(Why.NOT_SUPPORTED, "the server does not say")
+        return None
+    return sum(cached)
+
+
+def _open_loop(
+    window: Window,
+    requests: Sequence[RequestResult],
+    streams: Sequence[RequestResult],
+    gap_p99_s: float | None,
+) -> OpenLoop | None:
+    """Of a window whose requests came as they arrived; None of every other."""
+    if window.arrivals is None:
+        return None
+    return add_up_open_loop(
+        window.arrivals,
+        requests,
+        ttfts_s=first_token_times(streams),
+        inter_token_p99_s=gap_p99_s,
     )
 
 

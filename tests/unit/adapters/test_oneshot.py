@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from typing import cast
 
 import pytest
 
 from specctl.adapters.oneshot import run_oneshot
-from specctl.adapters.session import Finished
+from specctl.adapters.session import Finished, Session
 from specctl.agent.bootstrap import explain
 from specctl.agent.oneshot.launcher import LaunchError
 from specctl.domain.errors import RemoteFailedError
@@ -39,7 +40,9 @@ class Answering:
 )
 async def test_what_to_do_about_a_disk_that_takes_nothing(words, step):
     with pytest.raises(RemoteFailedError) as caught:
-        await run_oneshot(Answering(words), ("python3",), "launcher", {}, timeout_s=1)
+        await run_oneshot(
+            cast("Session", Answering(words)), ("python3",), "launcher", {}, timeout_s=1
+        )
     assert caught.value.message == f"host gpu8: launcher: {words}"
     assert caught.value.hint.startswith(step)
     assert bool(caught.value.hint) == bool(step)

@@ -203,7 +203,8 @@ def test_a_slip_of_one_letter_names_the_field(name: str):
 @pytest.mark.parametrize(
     ("text", "after"),
     [
-        ("", ""), ("gpu.u", "gpu.util"), ("host=a !ale", "host=a !alert"), ("al", "al"), ("zz", "zz"),
+        ("", ""), ("gpu.u", "gpu.util"), ("host=a !ale", "host=a !alert"), ("al", "al"),
+        ("zz", "zz"),
         ("server.s", "server.state"), ("state=re", "state=re"), ("state=rea", "state=ready"),
         ("state!=cra", "state!=crashed"), ("alert=thr", "alert=throttle"), ("gpu.", "gpu."),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import random
+from itertools import pairwise
 
 import pytest
 
@@ -27,7 +28,7 @@ def test_the_same_seed_gives_the_same_times():
 
 def test_poisson_gaps_have_the_mean_and_the_spread_of_their_rate():
     times = Arrivals(4.0, seed=1).due_s(8001)
-    gaps = [b - a for a, b in zip(times, times[1:], strict=False)]
+    gaps = [b - a for a, b in pairwise(times)]
     assert sum(gaps) / len(gaps) == pytest.approx(0.25, rel=0.04)
     squares = sum((gap - 0.25) ** 2 for gap in gaps) / len(gaps)
     assert squares**0.5 == pytest.approx(0.25, rel=0.06)

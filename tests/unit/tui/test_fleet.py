@@ -6,9 +6,9 @@ from itertools import pairwise
 import pytest
 
 from specctl.domain.events import HostDescribed, LinkChanged, ServersSeen
+from specctl.domain.filter_fields import chooses, filter_of
 from specctl.domain.server import ServerState
 from specctl.tui.editor import Editor
-from specctl.domain.filter_fields import chooses, filter_of
 from specctl.tui.render.fleet import Table, draw_fleet, order_words, subject_of
 from specctl.tui.render.fleet_columns import BY_NAME, COLUMNS, column_at, columns, host_row, name_of
 from specctl.tui.render.fleet_order import ORDERS, Order, grouped, labels_of, next_group, ranked
