@@ -93,9 +93,7 @@ def add_up(
     missing: dict[str, Missing] = {}
     acceptance = _add_acceptance(window, good, missing)
     pace = _add_pace(window, good, streams, missing)
-    in_flight = mean_in_flight(requests, fillers)
-    if in_flight is None:
-        missing["mean_in_flight"] = Missing(Why.ERROR, "the window is empty")
+    in_flight = _in_flight(requests, fillers, missing)
     return ProbeResult(
         server=window.server,
         profile=window.profile,
