@@ -80,8 +80,11 @@ def _speed_rows(result: ProbeResult) -> tuple[Row, ...]:
 
 def _acceptance_rows(result: ProbeResult) -> tuple[Row, ...]:
     reported = "tokens / verify steps, as SGLang prints it: reads high on short outputs"
+    source = result.accept_length_source
+    if result.forced_by is not None:
+        source = f"MADE UP: forced by {result.forced_by}"
     rows = (
-        _row(result, "accept length", "accept_length", _length, result.accept_length_source),
+        _row(result, "accept length", "accept_length", _length, source),
         _row(result, "", "accept_length_per_request", _length, "mean over requests"),
         _row(result, "", "accept_length_reported", _length, reported),
     )

@@ -27,7 +27,10 @@ VARIABLES = ("SGLANG_SIMULATE_ACC_LEN", "SIMULATE_ACC_LEN")
 MARK = "~"
 """Between a profile and the accept length that is forced on it; no file has it in its name."""
 
-EXPECTED = ("degenerate output", "accept length is exactly 1.00")
+FORCED = "accept lengths are made up"
+"""How the reason begins that voids a window of a server whose environment forces them."""
+
+EXPECTED = ("degenerate output", "accept length is exactly 1.00", FORCED)
 """How reasons begin that void a window of the model's own output; here they are the design."""
 
 HEEDED_WITHIN = 0.1
@@ -115,6 +118,13 @@ def forced_on(environment: Mapping[str, str]) -> str | None:
         except ValueError:  # the server takes it for the default
             continue
     return None
+
+
+def forced_words(variable: str | None) -> str | None:
+    """Why a window of a server with this variable must not be used; None without one."""
+    if variable is None:
+        return None
+    return f"{FORCED}: {variable} is set in the server's environment"
 
 
 def forced_profiles(

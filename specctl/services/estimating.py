@@ -69,7 +69,7 @@ def _known(ledger: Ledger, run: Run, profile: str, now_s: float) -> Iterator[Kno
     words = f"a {run.kind.value} of {figures.age(now_s - run.began_s)} ago"
     try:
         for result in _results(ledger, run, profile):
-            if result.open_loop is None:
+            if result.open_loop is None and result.forced_by is None:
                 yield Known(result, words)
     except (UsageError, ValueError, KeyError, TypeError):
         return

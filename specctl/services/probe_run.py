@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from specctl.adapters.workloads import read_warm_up
@@ -11,6 +11,7 @@ from specctl.domain.errors import DeadlineError, RefusedError, RemoteFailedError
 from specctl.domain.fillers import Filled, fill, find_unfilled, make_fillers
 from specctl.domain.probe import Prompt, Void, VoidKind
 from specctl.domain.probing import Window, add_up
+from specctl.domain.simulated_acceptance import VARIABLES, forced_on, forced_words
 from specctl.domain.validity import (
     find_busy_client,
     find_changed_server,
@@ -25,6 +26,7 @@ from specctl.domain.validity import (
 )
 from specctl.domain.workload import choose_streamed, refuse_repeated
 from specctl.services.gpu_watch import GpuWatch
+from specctl.services.host_reading import list_processes
 from specctl.services.probe_sending import MEASURING, STREAMING, WARMING, Sender
 from specctl.services.rendering import render
 
@@ -152,6 +154,7 @@ class ProbeRun:
     ) -> ProbeResult:
         can_flush = flushed is not None and flushed.done
         identity = await self._watch.identify()
+        forced_by = await self._find_forced()
         await self._watch.begin()
         traffic = await self._measured.traffic(ready.info.version)
         send = self._send_closed if self._settings.arrivals is None else self._send_open
@@ -163,12 +166,13 @@ class ProbeRun:
             (VoidKind.ARM, find_failures(sent.all)),
             (VoidKind.ARM, find_retracted(sent.all)),
             (VoidKind.NOT_ASKED, changed),
+            (VoidKind.NOT_ASKED, forced_words(forced_by)),
             (VoidKind.OUTSIDE, find_other_traffic(traffic, after_traffic, sent.all)),
             *self._judge(ready, sent.main),
             *((one.kind, one.words) for one in gpu_void),
         )
         return add_up(
-            self._window(ready, sent, flushed),
+            replace(self._window(ready, sent, flushed), forced_by=forced_by),
             sent.main.results,
             sent.streamed,
             fillers=sent.main.fillers,
@@ -179,6 +183,16 @@ class ProbeRun:
                 *gpu_notes,
             ),
         )
+
+    async def _find_forced(self) -> str | None:
+        """The variable that makes accept lengths up, in the environment of any of its processes."""
+        pids = self._measured.server.pids
+        found = await list_processes(self._measured.connection, pids, variables=VARIABLES)
+        for process in found:
+            name = forced_on(dict(process.environment))
+            if process.identity.pid in pids and name is not None:
+                return name
+        return None
 
     async def _send_closed(self, ready: _Ready, *, can_flush: bool) -> _Sent:
         """The measured loop without streaming, then the streamed one."""

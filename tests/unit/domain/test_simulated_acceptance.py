@@ -16,6 +16,7 @@ from specctl.domain.simulated_acceptance import (
     find_variable,
     forced_on,
     forced_profiles,
+    forced_words,
     report_forced,
 )
 from specctl.domain.validity import find_degenerate, find_unwired_draft
@@ -84,7 +85,11 @@ def test_a_launch_is_a_speedup_and_what_a_step_has_to_bring():
 def test_loops_and_nothing_accepted_are_the_design_and_other_reasons_are_not():
     looping = [request(index=n, text="again " * 200, completion_tokens=200) for n in range(4)]
     unwired = [speculated((40, 0), index=n) for n in range(4)]
-    words = (find_degenerate(looping), find_unwired_draft(unwired, "EAGLE3"))
+    words = (
+        find_degenerate(looping),
+        find_unwired_draft(unwired, "EAGLE3"),
+        forced_words("SIMULATE_ACC_LEN"),
+    )
     for reason, begins in zip(words, EXPECTED, strict=True):
         assert reason is not None
         assert reason.startswith(begins)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
+import sys
 import threading
 import time
 from dataclasses import replace
@@ -385,3 +387,17 @@ async def test_cancelling_ends_the_requests(probe, engine, clock):
     asked = len(engine.asked)
     await asyncio.sleep(0.3)
     assert len(engine.asked) == asked
+
+
+async def test_accept_lengths_that_are_made_up_are_no_measurement(probe, server):
+    environment = {**os.environ, "SIMULATE_ACC_LEN": "2.5"}
+    argv = [sys.executable, "-c", "import sys; sys.stdin.read()"]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, env=environment) as scheduler:
+        result = await probe(of=replace(server, pids=(os.getpid(), scheduler.pid)))
+    assert result.forced_by == "SIMULATE_ACC_LEN"
+    assert result.void == (
+        "accept lengths are made up: SIMULATE_ACC_LEN is set in the server's environment",
+    )
+    (row,) = [row for row in probe_rows(result) if row.label == "accept length"]
+    assert row.note == "MADE UP: forced by SIMULATE_ACC_LEN"
+    assert (await probe()).forced_by is None

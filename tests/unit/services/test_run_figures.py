@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from specctl.adapters.evidence import Evidence
+from specctl.domain.advising import advise_on
+from specctl.domain.costing import cost_rows
 from specctl.domain.errors import UsageError
 from specctl.domain.plain import plain
 from specctl.domain.probe import Void, VoidKind
 from specctl.domain.probe_json import comparison_json, probe_json
 from specctl.domain.runs import Provenance, Run, RunKind
+from specctl.domain.simulated_acceptance import forced_words
 from specctl.domain.trial.trial_json import block_json, plan_json
 from specctl.services.run_figures import figures_of
 from tests.unit.domain.trial.runs import NOW_S, result, trial_blocks, trial_plan, voided
@@ -82,3 +87,16 @@ def test_a_damaged_run_is_refused(kind, document):
 def test_a_launch_measured_nothing():
     with pytest.raises(UsageError, match="nothing was measured"):
         figures_of(kept(RunKind.LAUNCH, plain({})))
+
+
+def test_a_probe_with_made_up_accept_lengths_gives_no_figure_to_rely_on():
+    words = forced_words("SGLANG_SIMULATE_ACC_LEN")
+    void = [Void(VoidKind.NOT_ASKED, words)]
+    document = probe_json(replace(result("B", void=void), forced_by="SGLANG_SIMULATE_ACC_LEN"))
+    assert document["forced_by"] == "SGLANG_SIMULATE_ACC_LEN"
+    found = figures_of(kept(RunKind.PROBE, document, profiles=("eagle3",)))
+    assert found.void == words
+    with pytest.raises(UsageError, match="accept lengths are made up"):
+        cost_rows(found, "eagle3")
+    with pytest.raises(UsageError, match="accept lengths are made up"):
+        advise_on([found])
