@@ -140,6 +140,17 @@ def add_up(
     )
 
 
+def _in_flight(
+    requests: Sequence[RequestResult],
+    fillers: Sequence[RequestResult],
+    missing: dict[str, Missing],
+) -> float | None:
+    found = mean_in_flight(requests, fillers)
+    if found is None:
+        missing["mean_in_flight"] = Missing(Why.ERROR, "the window is empty")
+    return found
+
+
 def _cached_tokens(good: Sequence[RequestResult], missing: dict[str, Missing]) -> int | None:
     cached = [r.cached_tokens for r in good if r.cached_tokens is not None]
     if not cached:
