@@ -76,6 +76,13 @@ class Window:
     """The variable that makes accept lengths up."""
 
 
+AS_SENT = (
+    "server", "profile", "concurrency", "wall_s", "identity_key", "started_at_s", "algorithm",
+    "cache_state", "workload", "workload_sha256", "temperature", "rendering", "loop_lag_p99_s",
+)  # fmt: skip
+"""Of a window, as its result has them too."""
+
+
 def add_up(
     window: Window,
     requests: Sequence[RequestResult],
@@ -95,11 +102,8 @@ def add_up(
     pace = _add_pace(window, good, streams, missing)
     in_flight = _in_flight(requests, fillers, missing)
     return ProbeResult(
-        server=window.server,
-        profile=window.profile,
-        concurrency=window.concurrency,
+        **{name: getattr(window, name) for name in AS_SENT},
         requests=tuple(requests),
-        wall_s=window.wall_s,
         tokens_per_s=_tokens_per_s(window, good, in_flight if fillers else None, missing),
         tokens_per_s_per_request=pace.per_request,
         accept_length=acceptance.per_step,
@@ -117,21 +121,12 @@ def add_up(
         void_kinds=tuple(one.kind for one in void),
         notes=(*notes, *acceptance.notes, *pace.notes, *_reasoning_notes(good, streams)),
         missing=missing,
-        identity_key=window.identity_key,
-        started_at_s=window.started_at_s,
-        algorithm=window.algorithm,
         accept_length_source=acceptance.source,
         marginal_acceptance=marginal_acceptance(acceptance.histogram or ()),
         conditional_acceptance=conditional_acceptance(acceptance.histogram or ()),
         decode_source=pace.source,
         peak_tokens_per_s=pace.peak,
         streamed=tuple(streamed),
-        cache_state=window.cache_state,
-        workload=window.workload,
-        workload_sha256=window.workload_sha256,
-        temperature=window.temperature,
-        rendering=window.rendering,
-        loop_lag_p99_s=window.loop_lag_p99_s,
         mean_in_flight=in_flight,
         fillers=len(fillers),
         **_add_energy(window, (*good, *fillers), missing),
