@@ -16,6 +16,7 @@ from specctl.domain.state import State, Store
 from specctl.tui.actions import ACTIONS, Kind, refusal
 from specctl.tui.alarm import Alarm
 from specctl.tui.bridge import Pace, StateChanged, listen
+from specctl.tui.colourless import filters
 from specctl.tui.commanding import Commanding
 from specctl.tui.going import Going
 from specctl.tui.guarding import explained, toggle
@@ -33,6 +34,7 @@ from specctl.tui.work import Work
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
+    from textual.filter import LineFilter
     from textual.screen import Screen
 
     from specctl.services.outcome import Outcome
@@ -109,8 +111,14 @@ class SpecctlApp(Going):
     def palette(self) -> Palette:
         """Styles of the present theme."""
         if self._palette is None or self._palette.theme != self.theme:
-            self._palette = Palette(self.theme, self.get_css_variables())
+            self._palette = Palette(
+                self.theme, self.get_css_variables(), has_colour=self.settings.has_colour
+            )
         return self._palette
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """What lines pass on their way to the terminal."""
+        return filters(super().get_line_filters(), has_colour=self.settings.has_colour)
 
     @property
     def is_ascii(self) -> bool:

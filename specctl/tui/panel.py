@@ -16,7 +16,7 @@ from specctl.tui.render.chrome import replayed, simulated
 from specctl.tui.render.frames import framed
 from specctl.tui.render.glyphs import ascii_line
 from specctl.tui.render.lines import Drawing, Line, fit
-from specctl.tui.themes import STYLES
+from specctl.tui.themes import BARE, BARE_GROUNDS, STYLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,8 +30,11 @@ if TYPE_CHECKING:
 class Palette:
     """Span token to style, from one theme's variables."""
 
-    def __init__(self, theme: str, variables: Mapping[str, str]) -> None:
+    def __init__(
+        self, theme: str, variables: Mapping[str, str], *, has_colour: bool = True
+    ) -> None:
         self.theme = theme
+        self._has_colour = has_colour
         self._variables = variables
         self._styles: dict[str, Style] = {}
 
@@ -39,7 +42,8 @@ class Palette:
         """The style of `token`, or of `token on ground`."""
         style = self._styles.get(token)
         if style is None:
-            style = self._styles[token] = self._make(token)
+            make = self._make if self._has_colour else self._bare
+            style = self._styles[token] = make(token)
         return style
 
     def _make(self, token: str) -> Style:
@@ -57,6 +61,22 @@ class Palette:
             bold="bold" in flags or None,
             italic="italic" in flags or None,
             strike="strike" in flags or None,
+        )
+
+    @staticmethod
+    def _bare(token: str) -> Style:
+        """What stands for the colours of `token`: brightness, lines and reversal."""
+        name, _, ground = token.partition(" on ")
+        flags = {*STYLES[name or "text"].split()[1:], *BARE.get(name, "").split()}
+        if ground:
+            flags.update(BARE_GROUNDS.get(ground, "reverse").split())
+        return Style(
+            bold="bold" in flags or None,
+            dim="dim" in flags or None,
+            italic="italic" in flags or None,
+            underline="underline" in flags or None,
+            strike="strike" in flags or None,
+            reverse="reverse" in flags or None,
         )
 
     @staticmethod

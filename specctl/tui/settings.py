@@ -39,17 +39,21 @@ class Settings:
     has_mouse: bool = True
     """The screen hears the mouse; otherwise the terminal selects with it."""
 
+    has_colour: bool = True
+    """Colours are sent to the terminal; otherwise bold, dim, underlined and reversed text alone."""
+
 
 def read_settings(
     environ: Mapping[str, str], *, read_only: bool = False, is_locked: bool = False
 ) -> Settings:
-    """Settings of an environment; `NO_COLOR` wins over any theme."""
+    """Settings of an environment; `NO_COLOR` that is not empty wins over any theme."""
     name = environ.get(THEME, "") or "dark"
     if name not in NAMES:
         close = nearest(name, NAMES)
         hint = f"nearest: {close}" if close else f"one of {' '.join(NAMES)}"
         raise UsageError(f"{THEME}={name} names no theme", hint=hint)
-    if environ.get("NO_COLOR"):
+    has_colour = not environ.get("NO_COLOR")
+    if not has_colour:
         name = "mono"
     is_ascii = environ.get(GLYPHS) == "ascii" or environ.get("TERM") in {"linux", "vt100", "dumb"}
     return Settings(
@@ -60,6 +64,7 @@ def read_settings(
         _guide(environ),
         rings=_switch(environ, BELL, default=False),
         has_mouse=_switch(environ, MOUSE, default=True),
+        has_colour=has_colour,
     )
 
 

@@ -70,6 +70,15 @@ STYLES = {
     "comment": "faint italic",
 }
 
+BARE = {
+    # span token: flags that stand for its colour where the terminal is to have none
+    "strong": "bold", "accent": "bold", "focus": "bold", "warn": "bold", "bad": "bold underline",
+    "badb": "underline", "faint": "dim", "stale": "dim", "border": "dim", "track": "dim",
+    "data2": "dim", "strike": "dim", "comment": "dim",
+}  # fmt: skip
+BARE_GROUNDS = {"panel": "underline", "bad-fill": ""}
+"""The same for grounds; every other one is reversed text."""
+
 
 def column(name: str) -> dict[str, str]:
     """Token to colour of the theme called `name`."""

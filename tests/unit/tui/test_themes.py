@@ -7,8 +7,9 @@ import pytest
 
 import specctl.tui
 from specctl.domain.errors import UsageError
+from specctl.tui.panel import Palette
 from specctl.tui.settings import Settings, read_settings
-from specctl.tui.themes import NAMES, SHARED, STYLES, TOKENS, column, own_defaults, theme
+from specctl.tui.themes import BARE, NAMES, SHARED, STYLES, TOKENS, column, own_defaults, theme
 
 STATES = ("success", "warning", "error")
 SERIES = ("data", "data-2")
@@ -54,6 +55,23 @@ def test_in_mono_attention_is_brighter_than_text() -> None:
 
 def test_every_style_names_a_token() -> None:
     assert {style.split()[0] for style in STYLES.values()} <= set(TOKENS)
+    assert set(BARE) <= set(STYLES)
+
+
+@pytest.mark.parametrize("ground", ["", " on select", " on panel", " on data"])
+@pytest.mark.parametrize("token", STYLES)
+def test_without_colours_a_style_is_attributes_alone(token: str, ground: str) -> None:
+    style = Palette("mono", {}, has_colour=False)(token + ground)
+    assert style.color is None
+    assert style.bgcolor is None
+    assert bool(style.reverse) == ("badge" in token or "keybox" in token or ground in
+                                   {" on select", " on data"})  # fmt: skip
+
+
+def test_without_colours_text_that_matters_differs_from_text_that_does_not() -> None:
+    palette = Palette("mono", {}, has_colour=False)
+    styles = [palette(token) for token in ("text", "warn", "bad", "faint", "badge", "strike")]
+    assert len(set(styles)) == len(styles)
 
 
 def test_all_own_tokens_have_defaults_for_foreign_themes() -> None:
@@ -75,7 +93,7 @@ def test_hex_appears_in_the_themes_alone() -> None:
     [
         ({}, Settings("dark")),
         ({"SPECCTL_THEME": "light"}, Settings("light")),
-        ({"SPECCTL_THEME": "light", "NO_COLOR": "1"}, Settings("mono")),
+        ({"SPECCTL_THEME": "light", "NO_COLOR": "1"}, Settings("mono", has_colour=False)),
         ({"NO_COLOR": ""}, Settings("dark")),
         ({"TERM": "linux"}, Settings("dark", is_ascii=True)),
         ({"SPECCTL_GLYPHS": "ascii"}, Settings("dark", is_ascii=True)),
