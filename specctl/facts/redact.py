@@ -17,36 +17,63 @@ if TYPE_CHECKING:
 MASK = "***"
 
 _WORD = (
-    r"(?:[A-Za-z0-9_-]*?(?:api[_-]?key|admin[_-]?key|passw(?:or)?d|passphrase|secret|credentials?"
-    r"|private[_-]?key|access[_-]?key(?:[_-]id)?|encryption[_-]?key|watermark[_-]key(?:[_-]b)?)"
-    r"|(?:[A-Za-z0-9_-]*[_-])?(?:hf|hub|huggingface|auth|access|api|bearer|refresh|session|github"
-    r"|gitlab|gh|modelscope|wandb|id)[_-]?token)"
+    r"(?:[A-Za-z0-9_-]{0,60}?(?:api[._ -]?key|admin[_-]?key|passw(?:or)?d|passphrase|secret"
+    r"|credentials?|private[_-]?key|access[_-]?key(?:[_-]id)?|encryption[_-]?key"
+    r"|watermark[_-]key(?:[_-]b)?)"
+    r"|(?:[A-Za-z0-9_-]{0,60}[_-])?(?:hf|hub|huggingface|auth|access|api|bearer|refresh|session"
+    r"|security|github|gitlab|gh|modelscope|wandb|id)[_-]?token"
+    r"|(?-i:(?:[A-Z0-9_]{1,60}_)?(?:TOKEN|AUTH|AUTHORIZATION|COOKIE|SIGNATURE|WEBHOOK)"
+    r"|[A-Z0-9_]{1,60}_(?:KEY|PASS|PWD)))"
 )
 _SECRET_NAME = re.compile(_WORD, re.IGNORECASE)
-_VALUE = r"""(?:'(?:[^'\\]|\\.)*(?:'|$)|"(?:[^"\\]|\\.)*(?:"|$)|[^\s,)\]}'"]+)"""
+_QUOTE = r"""(?:\\{0,3}["'])?"""
+_VALUE = (
+    r"""(?:'(?:[^'\\]|\\.)*(?:'|$)|"(?:[^"\\]|\\.)*(?:"|$)|\\{1,3}["'][^"'\\]*(?:\\{1,3}["']|$)"""
+    r"""|(?:[^\s,)\]}'"\\]|[,)\]}](?=[A-Za-z0-9])|\\.)+)"""
+)
+"""Quoted, quoted within a quoted text, or bare: a comma or bracket in it ends it before a blank."""
+
 _ASSIGNED = re.compile(
-    rf"""(?P<head>(?<![A-Za-z0-9_-])["']?{_WORD}["']?\s*(?:=|:\s))(?P<space>\s*)(?P<value>{_VALUE})""",
+    rf"""(?P<head>(?<![A-Za-z0-9_-]){_QUOTE}(?:{_WORD}{_QUOTE}\s*(?:=|:\s|(?<=["']):|(?<!secret):)"""
+    rf"""|(?<=["'])token\\{{0,3}}["']\s*:(?=\s*\\{{0,3}}["'])|(?<=[?&;])(?:token|sig|signature"""
+    rf"""|x-amz-signature|code|key)=))(?P<space>\s*)(?P<value>{_VALUE})""",
     re.IGNORECASE,
 )
 _FLAG = re.compile(
-    rf"""(?P<head>--(?:{_WORD}|api(?:-k(?:e)?)?|admin(?:-a[a-z-]*)?|ssl-keyfile-p[a-z]*)"""
-    rf"""(?:=|\s+))(?P<value>{_VALUE})""",
+    rf"""(?P<head>--(?:{_WORD}|token|api(?:-k(?:e)?)?|admin(?:-a[a-z-]*)?|ssl-keyfile-p[a-z]*)"""
+    rf"""(?:=|["']?,?\s+))(?P<value>{_VALUE})""",
     re.IGNORECASE,
 )
-_BEARER = re.compile(r"(\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{6,}", re.IGNORECASE)
-_KNOWN_SHAPES = re.compile(
-    r"\b(?:hf_[A-Za-z0-9]{16,}|sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|AKIA[0-9A-Z]{12,})"
+_HEADER = re.compile(
+    r"""(\bauthorization\\{0,3}["']?\s*[:=]\s*\\{0,3}["']?(?:[a-z]{2,12}(?:\s|%20)+(?=[^\s"'\\]))?)"""
+    r"""[^\s"'\\]+""",
+    re.IGNORECASE,
 )
-_IN_URL = re.compile(r"(\b[a-z][a-z0-9+.-]*://[^\s/:@]+:)[^\s/@]+(@)", re.IGNORECASE)
+_COOKIE = re.compile(r"""(\b(?:set-)?cookie["']?:\s*["']?)[^"'\s][^"']*""", re.IGNORECASE)
+_LOGIN = re.compile(
+    r"""(\bsshpass\s{1,4}-p\s{0,4}|\bcurl\b[^\n]{0,400}?\s(?:-u|--user)[\s=]{1,4}[^\s:]{1,64}:)\S+"""
+)
+_BEARER = re.compile(r"(\b(?:bearer|basic)(?:\s+|%20))[A-Za-z0-9._~+/=-]{6,}", re.IGNORECASE)
+_KNOWN_SHAPES = re.compile(
+    r"\b(?:hf_[A-Za-z0-9]{16,}|sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}"
+    r"|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abeprs]-[A-Za-z0-9-]{10,}|A[KS]IA[0-9A-Z]{12,}"
+    r"|AIza[\w-]{30,}|nvapi-[\w-]{20,}|dckr_pat_[\w-]{16,}|pypi-AgE[\w-]{16,}|npm_[A-Za-z0-9]{30,}"
+    r"|eyJ[\w-]{10,}\.eyJ[\w-]{10,}(?:\.[\w-]+)?)"
+)
+_IN_URL = re.compile(r"(\b[a-z][a-z0-9+.-]{0,20}://[^\s/@:]*:)[^\s/]+(@)", re.IGNORECASE)
+_NAMELESS_IN_URL = re.compile(r"(\bhttps?://)[^\s/@:]{8,}(@)", re.IGNORECASE)
 _HINTS = (
     "key", "passw", "passphrase", "secret", "credential", "_token", "-token", "hftoken", "hubtoken",
     "facetoken", "authtoken", "accesstoken", "apitoken", "bearer", "freshtoken", "sessiontoken",
     "githubtoken", "gitlabtoken", "ghtoken", "modelscopetoken", "wandbtoken", "idtoken", "--api",
-    "--admin", "basic ", "hf_", "sk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "akia", "://",
+    "--admin", "basic", "hf_", "sk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "akia", "://",
+    "token=", 'token"', "token'", "token\\", "authorization", "cookie", "_pass", "_pwd", "_auth",
+    "auth=", "signature=", "sig=", "code=", "webhook", "curl", "asia", "github_pat", "glpat-",
+    "xox", "aiza", "nvapi-", "dckr_", "pypi-", "npm_", "eyj",
 )  # fmt: skip
 """A line without any of these, in lower case, holds no secret that could be recognised."""
 
-_UNSET = ("None", "null", "''", '""', "False", "false")
+_UNSET = ("None", "null", "''", '""', "False", "false", "True", "true")
 
 _SECRET_FLAGS = ("api-key", "admin-api-key", "ssl-keyfile-password", "watermark-key")
 _OPEN_FLAGS = frozenset({"ssl-keyfile", "ssl-key", "ssl"})
@@ -70,17 +97,21 @@ def redact_text(line: str) -> str:
     if not any(hint in lower for hint in _HINTS):
         return line
     line = _FLAG.sub(_mask_value, line)
+    for pattern in (_HEADER, _COOKIE, _LOGIN, _BEARER):
+        line = pattern.sub(rf"\1{MASK}", line)
     line = _ASSIGNED.sub(_mask_value, line)
-    line = _BEARER.sub(rf"\1{MASK}", line)
     line = _KNOWN_SHAPES.sub(MASK, line)
-    return _IN_URL.sub(rf"\1{MASK}\2", line)
+    for pattern in (_IN_URL, _NAMELESS_IN_URL):
+        line = pattern.sub(rf"\1{MASK}\2", line)
+    return line
 
 
 def _mask_value(match: re.Match[str]) -> str:
     value = match["value"]
     if value in _UNSET:
         return match[0]
-    quote = value[0] if value[0] in "'\"" else ""
+    quote = match[0][-1] if value[0] == "\\" else value[0]
+    quote = quote if quote in "'\"" else ""
     space = match.groupdict().get("space") or ""
     return f"{match['head']}{space}{quote}{MASK}{quote}"
 
@@ -118,7 +149,7 @@ def is_secret_flag(flag: str) -> bool:
         return False
     if len(name) >= len("api") and any(known.startswith(name) for known in _SECRET_FLAGS):
         return True
-    return _SECRET_NAME.fullmatch(name) is not None
+    return name == "token" or _SECRET_NAME.fullmatch(name) is not None
 
 
 def redact_command(command: str) -> str:

@@ -1,12 +1,20 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
 
 from specctl.facts.log import LogReader
-from specctl.facts.redact import MASK, redact_argv, redact_command, redact_json, redact_text
+from specctl.facts.redact import (
+    MASK,
+    redact_argv,
+    redact_command,
+    redact_environment,
+    redact_json,
+    redact_text,
+)
 from specctl.facts.server_info import parse_server_info
 from tests.unit.facts.captures import case
 
@@ -47,13 +55,44 @@ def test_a11_set_and_unset_can_be_told_apart() -> None:
         f"Authorization: Bearer {SENTINEL}",
         f"https://user:{SENTINEL}@example.org/x",
         f"watermark_key='{SENTINEL}'",
+        f'{{"api_key":"{SENTINEL}"}}',
+        f'{{\\"hf_token\\": \\"{SENTINEL}\\"}}',
+        f'"token":"{SENTINEL}"',
+        f"['--api-key', '{SENTINEL}', '--port', '1']",
+        f"api_key=a,{SENTINEL}",
+        f"x-api-key:{SENTINEL}",
+        f"Authorization: {SENTINEL}",
+        f"Authorization: Token {SENTINEL}",
+        f"authorization=Bearer%20{SENTINEL}",
+        f"Cookie: a=b; session={SENTINEL}",
+        f"--token {SENTINEL}",
+        f"https://h/x?token={SENTINEL}&x=1",
+        f"https://b/x?X-Amz-Signature={SENTINEL}",
+        f"https://{SENTINEL}@example.org/x",
+        f"https://user:p@{SENTINEL}@example.org/x",
+        f"redis://:{SENTINEL}@cache:6379/0",
+        f"DB_PASS={SENTINEL} OPENAI_KEY={SENTINEL} TOKEN={SENTINEL}",
+        f"HF_TOKEN:{SENTINEL}",
+        f"curl -u me:{SENTINEL} http://h",
     ],
 )
 def test_places_where_secrets_stand(text: str) -> None:
     assert SENTINEL not in redact_text(text)
 
 
-@pytest.mark.parametrize("token", ["hf_AbCdEfGhIjKlMnOpQrSt", "sk-abcdefghijklmnop1234"])
+@pytest.mark.parametrize(
+    "token",
+    [
+        "hf_AbCdEfGhIjKlMnOpQrSt",
+        "sk-abcdefghijklmnop1234",
+        "github_pat_11ABCDEFG0abcdefghijkl_abcdefgh",
+        "glpat-abcdEFGH1234567890ab",
+        "xoxb-1234567890-abcdefghijkl",
+        "ASIAABCDEFGHIJKLMNOP",
+        "nvapi-abcdefghijklmnopqrstuvwxyz",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0",
+    ],
+)
 def test_tokens_known_by_their_shape(token: str) -> None:
     assert token not in redact_text(f"could not download with {token}.")
 
@@ -68,6 +107,9 @@ def test_tokens_known_by_their_shape(token: str) -> None:
         "--ssl-keyfile /etc/ssl/key.pem --ssl-certfile /etc/ssl/cert.pem",
         'File "/opt/sglang/srt/mem_cache/radix_cache.py", line 9, in match_prefix',
         "KeyError: 'model.layers.0.self_attn.k_proj.weight'",
+        "docker run --user 1000:1000 -e NVIDIA_VISIBLE_DEVICES=all lmsysorg/sglang:v0.5.23",
+        "GET /generate?rid=7 http://127.0.0.1:30000/x [::1]:30000 alice@example.org",
+        "TOKENIZERS_PARALLELISM=false SGLANG_MAX_TOKENS=4 --tokenizer-mode auto",
     ],
 )
 def test_ordinary_text_is_left_alone(text: str) -> None:
@@ -119,3 +161,15 @@ def test_a_secret_is_masked_wherever_it_appears_again() -> None:
 def test_redacting_twice_changes_nothing() -> None:
     line = f"server_args=ServerArgs(api_key='{SENTINEL}', hf_token=\"{SENTINEL}\") --api-key x"
     assert redact_text(redact_text(line)) == redact_text(line)
+
+
+@pytest.mark.parametrize("part", ["-", "a-", "A_", '"', "\\", "a://b:", "@", "--api-key ", "eyJ"])
+def test_long_lines_take_a_time_in_proportion(part: str) -> None:
+    begun = time.process_time()
+    redact_text(f"key http://a:{part * (50_000 // len(part))}")
+    assert time.process_time() - begun < 10
+
+
+@pytest.mark.parametrize("name", ["OPENAI_KEY", "DB_PASS", "NPM_TOKEN", "TOKEN", "MYSQL_PWD"])
+def test_environment(name: str) -> None:
+    assert redact_environment({name: SENTINEL, "PWD": "/x"}) == {name: MASK, "PWD": "/x"}
