@@ -24,7 +24,7 @@ _SIZE = re.compile(
     r"[\s\S]{0,400}?of which (?P<free>[\d.]+ [KMGT]iB) is free"
 )
 
-_FRACTION = re.compile(r"\bmem_fraction_static=(?P<share>[01]\.\d+)")
+_FRACTION = re.compile(r"\bmem_fraction_static(?:=|['\"]: )(?P<share>[01]\.\d+)")
 _HIGH_FRACTION = 0.93
 """What little it leaves is soon too little for graphs."""
 

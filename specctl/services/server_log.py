@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from collections import deque
 from typing import TYPE_CHECKING
@@ -46,6 +47,9 @@ class ServerLog:
         self.trouble = ""
         """Why nothing is read, in words; empty while it is."""
 
+        self.caught_up = asyncio.Event()
+        """Set once all that was there at first has been read, or it is known that it cannot be."""
+
         self._reader = LogReader()
         self._clock = clock
         self._old_bytes = 0
@@ -71,8 +75,15 @@ class ServerLog:
                 self._place = int(item["offset"]), item.get("inode")
                 self.trouble = f"{self.path} is not there" if is_missing else ""
                 lines = self._feed(base64.b64decode(item.get("data") or b""))
+                if self._old_bytes <= 0 or item.get("event"):
+                    self.caught_up.set()
                 if lines:
                     yield lines
+
+    def fail(self, why: str) -> None:
+        """It cannot be read, for a reason in words."""
+        self.trouble = why
+        self.caught_up.set()
 
     async def _read_head(self, agent: AgentChannel) -> tuple[int, int | None]:
         """Where to go on from: of a long log only its milestones and its end are read."""
@@ -80,6 +91,8 @@ class ServerLog:
         size, written_at_s = stat.get("size"), stat.get("mtime")
         if not isinstance(size, int):
             return 0, None
+        if size == 0:
+            self.caught_up.set()
         if isinstance(written_at_s, float):
             self.grew_at_s = min(written_at_s, self._clock.now())
         self._old_bytes = min(size, TAIL_BYTES) if size > HEAD_BYTES + TAIL_BYTES else size

@@ -68,7 +68,7 @@ class ServerWatch:
                 evidence,
                 milestone=self.log.tracker.milestone or evidence.milestone,
                 log_age_s=self.log.age_s,
-                first_cause=self.cause.words if self.cause else None,
+                first_cause=self.cause.words if self.cause else self._unread(self.log, evidence),
             )
         if self.poller is not None:
             evidence = replace(evidence, http=self.poller.http)
@@ -81,9 +81,18 @@ class ServerWatch:
             )
         return evidence
 
+    @staticmethod
+    def _unread(log: ServerLog, evidence: Evidence) -> str | None:
+        """Said of a server that has ended as long as nobody can know its first cause."""
+        if log.caught_up.is_set() or evidence.exit_status is None:
+            return None
+        return f"it ended with status {evidence.exit_status}; its log is not read yet"
+
     def _search(self, server: Server) -> bool:
         """Look for the first cause in the log, once per growth; True when it changed."""
-        if self.log is None or self.log.lines_fed == self._searched:
+        if self.log is None or not self.log.caught_up.is_set():
+            return False
+        if self.log.lines_fed == self._searched:
             return False
         self._searched = self.log.lines_fed
         before = self.cause

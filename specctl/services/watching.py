@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING
 
 from specctl.adapters.sglang import SglangClient
@@ -21,7 +21,7 @@ from specctl.services.server_log import ServerLog, launch_of_log
 from specctl.services.server_watch import ServerWatch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from specctl.adapters.clock import Clock
     from specctl.domain.host import Host
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 LOOK_EVERY_S = 2.0
 POLL_EVERY_S = 1.0
+LOG_WITHIN_S = 5.0
+"""So long a look waits for the logs of servers that have ended."""
+
 RECORDS_EVERY_S = 30.0
 ASKED_IN = frozenset(ServerState) - {ServerState.ABSENT, ServerState.CRASHED}
 
@@ -137,12 +140,27 @@ class HostWatch:
         records = worth_showing(self._records, processes, now_s)
         is_simulated = self.connection.host.is_simulated
         seen = group_servers(processes, records=records, gpus=gpus, is_simulated=is_simulated)
+        watches = [self._watched(server, group) for server in seen]
+        await self._read_logs_of_ended(watches, seen)
         judged = tuple(
-            self._watched(server, group).judged(server, self._ready_timeout_s(server))
-            for server in seen
+            watch.judged(server, self._ready_timeout_s(server))
+            for watch, server in zip(watches, seen, strict=True)
         )
         self._drop_all_but({server.name for server in seen})
         self._store.apply(ServersSeen(self.name, self._clock.now(), judged))
+
+    async def _read_logs_of_ended(
+        self, watches: Sequence[ServerWatch], seen: Sequence[Server]
+    ) -> None:
+        """Why a server ended stands in its log: it is read before a word is said of that."""
+        logs = [
+            watch.log.caught_up.wait()
+            for watch, server in zip(watches, seen, strict=True)
+            if watch.log is not None and server.state is ServerState.CRASHED
+        ]
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LOG_WITHIN_S):
+                await asyncio.gather(*logs)
 
     async def _read_records(self, processes: tuple[ServerProcess, ...]) -> None:
         """Now and then, and when a process carries a marker that no record explains."""
@@ -207,7 +225,7 @@ class HostWatch:
                 shown = tuple(line.shown for line in lines)
                 self._store.apply(LogRead(self.name, self._clock.now(), watch.server.name, shown))
         except AgentAnswerError as error:
-            log.trouble = error.message
+            log.fail(error.message)
 
     async def _poll_on(self, watch: ServerWatch, poller: ServerPoller) -> None:
         while True:

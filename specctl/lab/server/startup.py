@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 _GB = 1 << 30
 _SHARDS = 62
 _GRAPH_BYTES = 700 << 20
+_TOO_LITTLE_BYTES = 1 << 30
+"""At most so much is free when the memory of a GPU is said to have run out."""
+
 _LOOK_S = 0.25
 """Memory grows on display so often."""
 
@@ -235,7 +238,7 @@ class Startup:
     def _crash(self, how: str) -> None:
         if how == "exit-137":
             raise EndedWithoutAWordError(how)
-        free = max(0.0, self._free) / _GB
+        free = min(max(0.0, self._free), _TOO_LITTLE_BYTES) / _GB
         total = self._launch.gpu_memory_bytes / _GB
         gpu = self._launch.gpus[0] if self._launch.gpus else 0
         raise OutOfMemoryError(

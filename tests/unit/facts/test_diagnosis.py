@@ -69,8 +69,18 @@ def test_a18_the_phase_in_which_memory_ran_out(lines: list[str], kind: CauseKind
         ("None", "Lower --cuda-graph-max-bs-decode (e.g. 16), else --mem-fraction-static."),
     ],
 )
-def test_a18_too_much_memory_given_away_is_what_to_lower_first(fraction: str, step: str) -> None:
-    said = f"server_args=ServerArgs(model_path='m', mem_fraction_static={fraction}, tp_size=8)"
+@pytest.mark.parametrize(
+    "said",
+    [
+        "server_args=ServerArgs(model_path='m', mem_fraction_static={}, tp_size=8)",
+        "server_args={{'model_path': 'm', 'mem_fraction_static': {}, 'tp_size': 8}}",
+    ],
+    ids=["a call", "a dict"],
+)
+def test_a18_too_much_memory_given_away_is_what_to_lower_first(
+    said: str, fraction: str, step: str
+) -> None:
+    said = said.format(fraction)
     failed = "Exception: Capture cuda graph failed: CUDA out of memory."
     cause = first_cause([said, *START[:7], failed], exit_status=137, version="0.5.23")
     assert cause is not None

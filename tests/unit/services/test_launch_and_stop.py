@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from specctl.domain.errors import DeadlineError, RefusedError
-from specctl.domain.events import LogRead, PlanProgressed
+from specctl.domain.events import LogRead, PlanProgressed, ServersSeen
 from specctl.domain.preflight import StartOptions
 from specctl.domain.profile import Corpus
 from specctl.domain.server import Milestone, ServerState
@@ -376,6 +376,33 @@ async def test_e02_a_server_is_looked_for_on_the_last_port_of_its_command_line(
         watching.cancel()
         process.kill()
         process.wait()
+
+
+async def test_a18_the_first_word_on_a_crashed_server_is_its_first_cause(
+    start, profile, connection, store, clock
+):
+    fails = {"FAKE_FAIL": "torch.OutOfMemoryError: CUDA out of memory."}
+    outcome = await start(replace(profile, environment=fails))
+    assert not outcome.succeeded
+    seen, looked = [], asyncio.Event()
+
+    def hear(event, state):
+        if isinstance(event, ServersSeen):
+            seen.extend(server for server in event.servers if server.name == outcome.server)
+            looked.set()
+
+    store.subscribe(hear)
+    watch = HostWatch(
+        connection, store, clock, interval_s=0.2, keys=lambda *_: NO_KEYS,
+        ready_timeout_s=lambda _: None,
+    )  # fmt: skip
+    watching = asyncio.ensure_future(watch.run())
+    try:
+        async with asyncio.timeout(20):
+            await looked.wait()
+    finally:
+        watching.cancel()
+    assert (seen[0].state, seen[0].why) == (ServerState.CRASHED, outcome.words)
 
 
 async def test_e02_start_that_is_never_ready_has_a_deadline(start, profile):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from specctl.domain.server import Identity, Milestone, Server, ServerState
@@ -42,3 +44,24 @@ async def test_e03_a_line_of_an_earlier_launch_makes_nothing_ready(connection, c
     async for _ in log.follow(connection.agent):
         break
     assert log.tracker.milestone is Milestone.LAUNCHED
+
+
+@pytest.mark.parametrize("text", [READY, "", None], ids=["read", "empty", "not there"])
+async def test_a18_a_log_says_when_it_has_been_read(connection, clock, tmp_path, text):
+    path = tmp_path / "server.log"
+    if text is not None:
+        path.write_text(text)
+    log = ServerLog(str(path), None, clock)
+    assert not log.caught_up.is_set()
+
+    async def follow():
+        async for _ in log.follow(connection.agent):
+            pass
+
+    following = asyncio.ensure_future(follow())
+    try:
+        async with asyncio.timeout(20):
+            await log.caught_up.wait()
+    finally:
+        following.cancel()
+    assert len(log.lines) == (1 if text else 0)
