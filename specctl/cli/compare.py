@@ -9,21 +9,14 @@ import click
 
 from specctl.cli.compare_options import LAUNCHES, Concurrencies, design_of, trial_options
 from specctl.cli.compare_screening import go_on, screen_new, write_screened
+from specctl.cli.compare_text import write_comparison
 from specctl.cli.compare_trial import run_new as run_trial
 from specctl.cli.compare_trial import write_outcome
 from specctl.cli.diagnostics import INTERRUPTED, say, warn
 from specctl.cli.invocation import json_option, yes_option
-from specctl.cli.output import style, write, write_json
+from specctl.cli.output import write_json
 from specctl.cli.probe import BUNDLED, Announcer
 from specctl.cli.running import confirm, finder, fleet_of, keeper_of, run, say_kept
-from specctl.cli.table import table
-from specctl.domain.comparison_rows import (
-    CATEGORY_HEADERS,
-    HEADERS,
-    category_rows,
-    comparison_rows,
-    comparison_words,
-)
 from specctl.domain.errors import RefusedError, UsageError
 from specctl.domain.events import RESTORING, PlanProgressed
 from specctl.domain.figures import spoken
@@ -185,7 +178,7 @@ def _end_comparison(found: Comparison | None, *, as_json: bool) -> int:
     if as_json:
         write_json("compare", comparison_json(found))
     else:
-        _write(found)
+        write_comparison(found)
     return _status(found)
 
 
@@ -254,25 +247,6 @@ def _say_steps(event: Event, _state: State) -> None:
         return
     if event.status == "failed" or (event.status == "done" and not event.is_last):
         say(event.words)
-
-
-def _write(found: Comparison) -> None:
-    write(
-        style(
-            f"{found.host}  {found.workload}  concurrency {found.concurrency}",
-            "bold",
-        )
-    )
-    for line in table(HEADERS, comparison_rows(found), right=" ".join(HEADERS[1:])):
-        write(line)
-    rows = category_rows(found)
-    if rows:
-        write()
-        for line in table(CATEGORY_HEADERS, rows, right=" ".join(CATEGORY_HEADERS[2:])):
-            write(line)
-    write()
-    for words in comparison_words(found):
-        write(words)
 
 
 def _status(found: Comparison) -> int:

@@ -141,6 +141,7 @@ async def resume(
                 find=finder(fleet, plan.host),
                 secrets=Secrets.load(),
                 clock=fleet.clock,
+                ledger=ledger.path,
             )
             return await _agree_and_run(
                 fleet, ledger, proposal, budget_s=budget_s, is_dry=is_dry, yes=yes

@@ -20,6 +20,7 @@ from specctl.domain.listed import HostList, ProfileList
 from specctl.domain.plan import Plan
 from specctl.domain.probe import ProbeResult, RequestResult
 from specctl.domain.remote_command import CommandList
+from specctl.domain.run_sheet import RunDifferences
 from specctl.domain.runs import Run, RunList
 from specctl.domain.simulated_acceptance import ForcedReport
 from specctl.domain.topology import Topologies
@@ -185,6 +186,12 @@ DOCUMENTS = {
             RunList,
             "What was launched and measured, the newest first.",
             "runs list --json",
+        ),
+        Document(
+            "rundiff",
+            RunDifferences,
+            "What differs between two runs of the ledger.",
+            "runs diff --json",
         ),
         Document(
             "show",

@@ -194,7 +194,7 @@ def _announce(host: str, profile: str | None, settings: Settings, now_s: float) 
     if settings.arrivals is not None:
         how = settings.arrivals.words
     takes = estimate_probe(ledger_file(), host, profile, settings, now_s=now_s)
-    say(f"{requests} prompts of {settings.workload.name}, {how}; takes {takes}")
+    say(f"{requests} prompts of {settings.workload.name}, {how}; {takes.said('it')}")
 
 
 QUARTERS = 4

@@ -1,4 +1,4 @@
-"""`specctl runs list|show|report|export|recompute`: what was measured before."""
+"""`specctl runs list|show|diff|report|export|recompute`: what was measured before."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from specctl.cli.cost_forced import write_forced
 from specctl.cli.diagnostics import say, warn
 from specctl.cli.invocation import json_option
 from specctl.cli.output import style, write, write_foreign, write_json
+from specctl.cli.runs_diff import command as diff
 from specctl.cli.simulated import SHOWN
 from specctl.cli.table import table
 from specctl.domain.errors import UsageError
@@ -45,6 +46,9 @@ def command() -> None:
     specctl runs show 5c0f
     specctl runs export 5c0f && specctl runs recompute 5c0ffee2.specctl.json.gz
     """  # noqa: D301  click reads \b
+
+
+command.add_command(diff)
 
 
 @command.command("list", short_help="Print what was done, the newest first.")
@@ -119,7 +123,9 @@ def show(run_id: str, *, as_json: bool) -> None:
 
 
 def _write_run(evidence: Evidence) -> None:
+    from specctl.cli.compare_text import write_comparison
     from specctl.cli.probe_text import write_result
+    from specctl.services.kept_comparison import comparison_of
     from specctl.services.runs import forced_of, probe_of, rank_again, recompute
 
     run = evidence.run
@@ -131,6 +137,8 @@ def _write_run(evidence: Evidence) -> None:
         write_forced(forced_of(run))
     elif run.kind is RunKind.PROBE:
         write_result(probe_of(run))
+    elif run.kind is RunKind.COMPARISON:
+        write_comparison(comparison_of(run))
     write(run.outcome)
 
 

@@ -146,9 +146,10 @@ def _notes(arm: Arm, pairing: Pairing) -> tuple[str, ...]:
     if pairing.is_length_suspect:
         notes.append(f"outputs of {arm.profile} are {pairing.length_ratio - 1:+.0%} as long")
     if pairing.identical < pairing.prompts and arm.result and arm.result.temperature == 0:
+        place = "" if pairing.divergence_at is None else f", character {pairing.divergence_at}"
         notes.append(
             f"{pairing.prompts - pairing.identical} of {pairing.prompts} greedy outputs differ "
-            f"(first: request {pairing.first_divergence}, character {pairing.divergence_at})"
+            f"(first: request {pairing.first_divergence}{place})"
         )
     return tuple(notes)
 

@@ -48,6 +48,12 @@ class Estimate:
             return self.words
         return f"about {figures.about(self.seconds)}, {self.words}"
 
+    def said(self, what: str) -> str:
+        """A clause: `WHAT takes about 4 min, …`, or `how long WHAT takes is unknown …`."""
+        if self.seconds is None:
+            return f"how long {what} takes is {self.words}"
+        return f"{what} takes {self}"
+
 
 def estimate(loops: Sequence[Loop], known: Sequence[Known], *, why_unknown: str = "") -> Estimate:
     """From the known result at the nearest concurrency, the first of equals.

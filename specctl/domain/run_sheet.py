@@ -61,6 +61,19 @@ class RunDifference:
     right: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class RunDifferences:
+    """Two runs held against each other."""
+
+    left: RunBrief
+    right: RunBrief
+    rows: tuple[RunDifference, ...]
+    """Conditions, resolved arguments, figures; empty when all of it is alike."""
+
+    simulated: bool
+    """One of them was made on a practice host."""
+
+
 def sheet_of(run: Run, conditions: Pairs) -> RunSheet:
     """The sheet of a run; `conditions` are in words already."""
     known = run.provenance.arguments
@@ -153,6 +166,12 @@ def _number(value: Any) -> float | None:
 
 def _count(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def differences_of(left: RunSheet, right: RunSheet) -> RunDifferences:
+    """Both runs, and what differs."""
+    simulated = left.entry.simulated or right.entry.simulated
+    return RunDifferences(left.entry, right.entry, compare_runs(left, right), simulated)
 
 
 def compare_runs(left: RunSheet, right: RunSheet) -> tuple[RunDifference, ...]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from specctl.domain.errors import UsageError
-from specctl.domain.probe import ProbeResult
 from specctl.domain.run_figures import ArmFigures, PairFigures, RunFigures, add_arm
 from specctl.domain.runs import RunKind
 from specctl.domain.trial.running import kept_blocks
 from specctl.domain.trial.summary import summarise
 from specctl.domain.trial.trial_json import block_of, plan_of
-from specctl.domain.unplain import object_of
+from specctl.services.kept_comparison import result_of
 from specctl.services.runs import find_evidence, probe_of
 
 if TYPE_CHECKING:
@@ -131,7 +130,7 @@ def _of_comparison(run: Run) -> RunFigures:
         if found["result"] is not None and not found["result"]["void"]:
             name = found["profile"]
             arguments = run.provenance.arguments.get(name, {})
-            arms[name] = add_arm(name, concurrency, [_result_of(found["result"])], arguments)
+            arms[name] = add_arm(name, concurrency, [result_of(found["result"])], arguments)
     base = arms.get(document["baseline"])
     pairs = [
         PairFigures(run.id, base, arms[found["profile"]], found["speedup"])
@@ -140,10 +139,6 @@ def _of_comparison(run: Run) -> RunFigures:
     ]
     void = "" if pairs else "no arm gave a result beside the baseline's"
     return _figures(run, pairs, tuple(arms.values()), void)
-
-
-def _result_of(document: Mapping[str, Any]) -> ProbeResult:
-    return object_of(ProbeResult, {k: v for k, v in document.items() if k != "is_void"}, {})
 
 
 def _of_probe(run: Run) -> RunFigures:

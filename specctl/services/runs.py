@@ -16,6 +16,7 @@ from specctl.domain.report.markdown import write_markdown
 from specctl.domain.report.page import Reported, write_page
 from specctl.domain.report.ranking import ReportedRanking
 from specctl.domain.report.references import read_published
+from specctl.domain.run_sheet import sheet_of
 from specctl.domain.runs import WITH_BLOCKS, RunKind
 from specctl.domain.simulated_acceptance import ForcedReport
 from specctl.domain.trial.running import final_word, stand
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from specctl.adapters.ledger import Ledger
+    from specctl.domain.run_sheet import RunSheet
     from specctl.domain.runs import Run
     from specctl.domain.trial.running import Standing, TrialBlock, TrialPlan
     from specctl.domain.trial.screening_json import KeptScreening
@@ -192,6 +194,11 @@ def forced_of(run: Run) -> ForcedReport:
     except ValueError as error:
         raise UsageError(f"run {run.id} does not hold a sweep: {error}") from error
     return replace(found, run=run.id)
+
+
+def sheet_of_run(run: Run) -> RunSheet:
+    """Everything that was kept of a run, in words."""
+    return sheet_of(run, conditions(run))
 
 
 def conditions(run: Run) -> tuple[tuple[str, str], ...]:

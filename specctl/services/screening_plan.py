@@ -95,7 +95,7 @@ class ScreeningProposal:
             f"at most {plan.rounds} rounds; each launches every one that is left once, and "
             f"{plan.baseline}: {len(plan.arms)} to {plan.most_launches} launches",
             f"each launch: {plan.prompts} prompts of {plan.workload} at concurrency "
-            f"{plan.concurrencies[0]}{load}; measuring takes {self.measuring}",
+            f"{plan.concurrencies[0]}{load}; {self.measuring.said('measuring')}",
             "after each round those leave that lie further behind the best than launches vary: "
             f"{gap:.1%} after the first, less later; of what cannot be told apart the one with the "
             "fewest steps is taken",

@@ -19,6 +19,7 @@ from specctl.services.restoring import before_of, formers_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from specctl.adapters.clock import Clock
     from specctl.adapters.ledger import Ledger
@@ -94,7 +95,7 @@ class Proposal:
         levels = ", ".join(map(str, plan.concurrencies))
         load = "" if self.load_s is None else f", about {spoken(self.load_s)} to load"
         what = f"{plan.prompts} prompts of {plan.workload} at concurrency {levels}"
-        return f"each launch: {what}{load}; measuring takes {self.measuring}"
+        return f"each launch: {what}{load}; {self.measuring.said('measuring')}"
 
     def _look_words(self) -> list[str]:
         design = self.plan.design
@@ -174,12 +175,12 @@ async def plan_trial(
         load_s=None if loads is None else loads / 2,
         known_launches=known,
         lock_keys=comparison.lock_keys,
-        measuring=_measuring(ledger, host.name, profiles, settings, clock.now()),
+        measuring=_measuring(ledger.path, host.name, profiles, settings, clock.now()),
     )
 
 
 def _measuring(
-    ledger: Ledger,
+    ledger: Path,
     host: str,
     profiles: tuple[Profile, Profile],
     settings: Sequence[Settings],
@@ -187,7 +188,7 @@ def _measuring(
 ) -> Estimate:
     arms = [
         sum_estimates(
-            [estimate_probe(ledger.path, host, profile.name, one, now_s=now_s) for one in settings]
+            [estimate_probe(ledger, host, profile.name, one, now_s=now_s) for one in settings]
         )
         for profile in profiles
     ]
@@ -203,8 +204,12 @@ async def plan_resumption(
     find: Callable[[str], Profile | None],
     secrets: Secrets,
     clock: Clock,
+    ledger: Path,
 ) -> Proposal:
-    """How a trial of the ledger goes on; raises UsageError when it would be another one."""
+    """How a trial of the ledger goes on; raises UsageError when it would be another one.
+
+    `ledger` is the file that earlier measurements are looked up in.
+    """
     changed = [
         profile.name
         for profile, recipe in zip(profiles, plan.recipes, strict=True)
@@ -232,4 +237,5 @@ async def plan_resumption(
         refusals=comparison.refusals,
         load_s=None if loads is None else loads / 2,
         lock_keys=comparison.lock_keys,
+        measuring=_measuring(ledger, connection.host.name, profiles, settings, clock.now()),
     )

@@ -9,7 +9,6 @@ from specctl.domain.trial.narrowing import Narrowed, Pace, find_looks, find_pace
 from specctl.domain.trial.parting import first_parting
 from specctl.domain.trial.running import stand
 from specctl.domain.trial.summary import summarise
-from specctl.domain.trial.words import say_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -75,15 +74,15 @@ def make_sheet(
     differences: tuple[Unasked, ...] | None = None,
 ) -> TrialSheet:
     """Work a trial out."""
-    standing = stand(plan, blocks)
+    standing, summary = stand(plan, blocks), summarise(plan, blocks)
     return TrialSheet(
         plan=plan,
         blocks=tuple(blocks),
-        summary=summarise(plan, blocks),
+        summary=summary,
         looks=find_looks(plan, blocks),
         pace=find_pace(plan, blocks, standing.next),
         next=standing.next,
-        sentence=say_verdict(standing.verdicts[plan.concurrencies[0]], plan.design),
+        sentence=summary.concurrencies[0].sentence,
         outcome=outcome,
         ended_s=ended_s,
         conditions=conditions,

@@ -12,13 +12,12 @@ from specctl.adapters.paths import ledger_file
 from specctl.adapters.workloads import bundled_names, read_workload, workload_files
 from specctl.domain.errors import UsageError
 from specctl.domain.report.references import Published, read_published
-from specctl.domain.run_sheet import sheet_of
 from specctl.domain.runs import RunKind, brief
 from specctl.domain.trial.summary import summarise
 from specctl.services.arm_profile import arm_profile
 from specctl.services.probing import Settings
 from specctl.services.reporting import save_report, show_report
-from specctl.services.runs import conditions
+from specctl.services.runs import conditions, sheet_of_run
 from specctl.services.trial import read_trial, resumable, run_trial
 from specctl.services.trial_plan import plan_resumption
 from specctl.services.unasked import unasked_of
@@ -101,6 +100,7 @@ class WorkspaceTrials(WorkspaceScreenings):
             find=lambda name: self._found(name, plan.host),
             secrets=self._known_secrets(),
             clock=self._clock,
+            ledger=ledger_file(),
         )
 
     def _arms(self, host: str, baseline: str, profile: str) -> tuple[Profile, Profile]:
@@ -175,7 +175,7 @@ def _list() -> tuple[RunBrief, ...]:
 def _run(run_id: str) -> RunSheet:
     with closing(Ledger(ledger_file())) as ledger:
         run = ledger.run(run_id)
-    return sheet_of(run, conditions(run))
+    return sheet_of_run(run)
 
 
 def _report(trial: str, now_s: float) -> Path:

@@ -10,6 +10,18 @@ from tests.cli.test_trial_commands import WORKLOAD, paced, trial_of
 __all__ = ["here", "paced", "port", "python"]
 
 
+def shows_and_differs(run, compared, probe):
+    rows = run("runs", "show", compared).out.splitlines()
+    assert [row.split()[0] for row in rows if row.startswith(("base ", "eagle "))] == [
+        "base",
+        "eagle",
+    ]
+    assert "outcome" in run("runs", "diff", compared, probe).out
+    differs = json.loads(run("runs", "diff", compared, probe, "--json").out)
+    assert (differs["schema"], differs["left"]["id"]) == ("specctl/rundiff/1", compared)
+    assert {row["name"] for row in differs["rows"]} >= {"kind", "profiles", "outcome"}
+
+
 def test_starts_probes_and_comparisons_are_kept(run, here):
     assert run("start", "here", "eagle", "--yes").status == 0
     probed = run("probe", "here/eagle", *WORKLOAD)
@@ -23,7 +35,8 @@ def test_starts_probes_and_comparisons_are_kept(run, here):
     listed = run("runs", "list", "--kind", "probe").out
     assert "measured" in listed
     assert "comparison" not in listed
-    probe = found["runs"][1]["id"]
+    compared, probe, _ = (one["id"] for one in found["runs"])
+    shows_and_differs(run, compared, probe)
     shown = run("runs", "show", probe[:6])
     assert shown.status == 0
     assert "accept length" in shown.out

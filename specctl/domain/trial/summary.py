@@ -151,7 +151,7 @@ def _summarise_one(
         concurrency=concurrency,
         is_primary=place == 0,
         word=verdict.word.value if verdict.word else None,
-        sentence=say_verdict(verdict, plan.design),
+        sentence=say_verdict(verdict, plan.design, (len(sides[0]), len(sides[1]))),
         reasons=find_reasons(verdict, plan.design),
         launches=(len(sides[0]), len(sides[1])),
         ratio=look.fit.ratio if look else ratio,

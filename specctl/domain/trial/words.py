@@ -16,28 +16,44 @@ if TYPE_CHECKING:
     from specctl.domain.trial.verdict import Verdict
 
 ONE_LAUNCH = "one launch each: a number, not a verdict; launches of the same profile differ"
+NO_LAUNCH = "no launch could be used: nothing was measured that could be compared"
 TWO_LAUNCHES_DIFFER = 1.96
 UNSEEN = 0.05
 
 
-def say_verdict(verdict: Verdict, design: Design) -> str:
-    """The sentence about these prompts."""
+def say_verdict(verdict: Verdict, design: Design, launches: tuple[int, int]) -> str:
+    """The sentence about these prompts; `launches` of the baseline and the profile were used."""
     look = verdict.clean.look
     if look is None or verdict.word is None:
-        return ONE_LAUNCH if look is None else _so_far(look)
-    launches = f"{look.launches} launches each"
+        return _too_few(verdict, launches) if look is None else _so_far(look)
+    each = f"{look.launches} launches each"
     between = f"{look.low:.2f} to {look.high:.2f}"
     prompts = len(verdict.clean.levels.prompts) if verdict.clean.levels else 0
     if verdict.word is Word.FASTER:
-        return f"{look.fit.ratio:.2f}x faster on these {prompts} prompts ({between}), {launches}"
+        return f"{look.fit.ratio:.2f}x faster on these {prompts} prompts ({between}), {each}"
     if verdict.word is Word.SLOWER:
         inverse = f"{1 / look.high:.2f} to {1 / look.low:.2f}"
         ratio = 1 / look.fit.ratio
-        return f"{ratio:.2f}x slower on these {prompts} prompts ({inverse}), {launches}"
+        return f"{ratio:.2f}x slower on these {prompts} prompts ({inverse}), {each}"
     if verdict.word is Word.NO_MATERIAL_DIFFERENCE:
         low_high = f"{look.low:.3f} to {look.high:.3f}"
-        return f"no material difference: within +-{design.margin:.0%}: {low_high}, {launches}"
-    return f"not enough evidence: after {launches} {between}"
+        return f"no material difference: within +-{design.margin:.0%}: {low_high}, {each}"
+    return f"not enough evidence: after {each} {between}"
+
+
+def _too_few(verdict: Verdict, launches: tuple[int, int]) -> str:
+    """Before the first look: what there is, and what is missing."""
+    base, other = launches
+    if not base and not other:
+        return NO_LAUNCH
+    if not base or not other:
+        arm = "the profile" if base else "the baseline"
+        return f"no launch of {arm} could be used: nothing to compare"
+    if verdict.clean.levels is None:
+        return f"{base} and {other} launches, and no prompt that all of them answered"
+    if base == other == 1:
+        return ONE_LAUNCH
+    return f"{base} and {other} launches: too few for a verdict"
 
 
 def _so_far(look: Look) -> str:

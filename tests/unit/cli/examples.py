@@ -65,6 +65,7 @@ from specctl.domain.problem import Problem
 from specctl.domain.profile import Origin, Profile, Speculation
 from specctl.domain.proof import Proof, Survivor
 from specctl.domain.published import Corpora, LabHosts, PracticeHost, Statuses
+from specctl.domain.run_sheet import differences_of
 from specctl.domain.runs import Provenance, Run, RunKind, RunList, brief
 from specctl.domain.sample import GpuProcess, GpuSample, HostSample, MigDevice, Sample, ServerSample
 from specctl.domain.server import Evidence, Identity, Milestone, Server, ServerState
@@ -81,6 +82,7 @@ from specctl.services.checkpoint import CheckedDraft
 from specctl.services.doctoring import Examination
 from specctl.services.linting import Verdict, as_finding
 from specctl.services.outcome import Outcome
+from specctl.services.runs import sheet_of_run
 from tests.unit.cli.source_examples import SOURCE_EXAMPLES
 from tests.unit.cli.value_examples import VALUE_EXAMPLES
 from tests.unit.domain.requests import request, speculated, streamed
@@ -228,6 +230,16 @@ KEPT = Run(
     ),
     trial_json.plan_json(trial_plan(3)),
 )  # fmt: skip
+
+
+def _runs_differ() -> Any:
+    other = replace(
+        KEPT,
+        id="0ddba11a",
+        outcome="no material difference",
+        provenance=replace(KEPT.provenance, build="0.5.10", arguments={"base": {"tp_size": 4}}),
+    )
+    return plain(differences_of(sheet_of_run(KEPT), sheet_of_run(other)))
 
 
 def _trial() -> Any:
@@ -510,6 +522,7 @@ EXAMPLES: Mapping[str, Callable[[], str]] = {
     "checkpoint": lambda: _printed("checkpoint", _checkpoint()),
     "run": lambda: _printed("run", plain(KEPT)),
     "runs": lambda: _printed("runs", plain(RunList((brief(KEPT),)))),
+    "rundiff": lambda: _printed("rundiff", _runs_differ()),
     "trial": lambda: _printed("trial", _trial()),
     "acceptance": lambda: _printed("acceptance", _forced()),
     "screening": lambda: _printed("screening", _screening()),

@@ -40,6 +40,7 @@ NEEDS_NO_HOST = {
 }
 """They are about files, numbers or a machine that is no host yet."""
 
+RUN = "5c0ffee2"
 OF_KEPT_RUNS = {"runs", "expect", "advise", "replay", "commands"}
 """They say of a run, or a recording, what was kept of its host."""
 
@@ -140,7 +141,10 @@ def test_whatever_a_command_says_of_it_begins_so(name, lab, capfd):
     ] == []
 
 
-@pytest.mark.parametrize("arguments", [["list"], ["show", "5c0ffee2"], ["recompute", "5c0ffee2"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["list"], ["show", RUN], ["recompute", RUN], ["diff", RUN, RUN]],
+)
 def test_a_run_on_a_practice_host_stays_one_when_it_is_long_gone(arguments, lab, capfd):
     plan, blocks = trial_plan(3, host=LAB, is_simulated=True), trial_blocks(3, speedup=1.3)
     names, provenance = ("base", "eagle3"), Provenance("0.1.0", "op@laptop", LAB, is_simulated=True)

@@ -58,3 +58,10 @@ def test_of_an_open_loop_it_is_the_time_until_the_last_arrival():
     progress.count(900)
     assert progress.remaining_s(110.0) == pytest.approx(50.0)
     assert progress.remaining_s(200.0) == 0.0
+
+
+def test_what_takes_how_long_is_a_clause_either_way():
+    known, unknown = Estimate(240.0, "at most, from a probe of 3 h ago"), Estimate(None, "unknown")
+    words = "measuring takes about 4 min, at most, from a probe of 3 h ago"
+    assert known.said("measuring") == words
+    assert unknown.said("measuring") == "how long measuring takes is unknown"

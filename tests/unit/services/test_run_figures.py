@@ -90,7 +90,7 @@ def test_a_launch_measured_nothing():
 
 
 def test_a_probe_with_made_up_accept_lengths_gives_no_figure_to_rely_on():
-    words = forced_words("SGLANG_SIMULATE_ACC_LEN")
+    words = forced_words("SGLANG_SIMULATE_ACC_LEN") or ""
     void = [Void(VoidKind.NOT_ASKED, words)]
     document = probe_json(replace(result("B", void=void), forced_by="SGLANG_SIMULATE_ACC_LEN"))
     assert document["forced_by"] == "SGLANG_SIMULATE_ACC_LEN"

@@ -6,8 +6,10 @@ import pytest
 
 from specctl.adapters.evidence import Evidence
 from specctl.adapters.ledger import Ledger
+from specctl.domain.comparison_rows import comparison_rows
 from specctl.domain.errors import UsageError
-from specctl.domain.probe_json import probe_json
+from specctl.domain.probe_json import comparison_json, probe_json
+from specctl.domain.run_sheet import differences_of
 from specctl.domain.runs import Provenance, Run, RunKind
 from specctl.domain.trial.screening_json import (
     KeptScreening,
@@ -15,6 +17,7 @@ from specctl.domain.trial.screening_json import (
     screening_json,
 )
 from specctl.domain.trial.trial_json import block_json, plan_json
+from specctl.services.kept_comparison import comparison_of
 from specctl.services.runs import (
     conditions,
     export,
@@ -22,8 +25,10 @@ from specctl.services.runs import (
     probe_of,
     rank_again,
     recompute,
+    sheet_of_run,
     write_report,
 )
+from tests.unit.cli.examples import COMPARISON
 from tests.unit.domain.trial.runs import result, trial_blocks, trial_plan
 from tests.unit.domain.trial.screenings import screened, screening_plan
 
@@ -144,3 +149,23 @@ def test_a_report_of_a_screening_is_a_ranking_and_no_markup_of_anybody(form):
     assert "no verdict" in text
     assert "confirmed by trial 5c0ffee2" in text
     assert "two is taken because it makes the fewest steps" in text
+
+
+def test_a_kept_comparison_is_read_back_with_its_rows():
+    run = replace(
+        Run("5c0ffee2", RunKind.COMPARISON, "gpu8", ("a", "b"), 1.0, 2.0, "", PROVENANCE),
+        document=comparison_json(COMPARISON),
+    )
+    found = comparison_of(run)
+    assert comparison_rows(found) == comparison_rows(COMPARISON)
+    assert [arm.failure for arm in found.arms] == [arm.failure for arm in COMPARISON.arms]
+    with pytest.raises(UsageError, match="does not hold a comparison"):
+        comparison_of(replace(run, document={"arms": []}))
+
+
+def test_two_runs_differ_in_what_was_kept_otherwise():
+    left = Run("5c0ffee2", RunKind.LAUNCH, "gpu8", ("a",), 1.0, 2.0, "ready", PROVENANCE)
+    right = replace(left, id="0ddba11a", provenance=replace(PROVENANCE, build="0.4.9"))
+    found = differences_of(sheet_of_run(left), sheet_of_run(right))
+    assert [(one.name, one.right) for one in found.rows] == [("SGLang", "0.4.9")]
+    assert differences_of(sheet_of_run(left), sheet_of_run(left)).rows == ()

@@ -6,6 +6,7 @@ import pytest
 
 from specctl.domain.trial.rows import category_rows, spread_words, trial_rows, trial_words
 from specctl.domain.trial.summary import Spread, summarise
+from specctl.domain.trial.words import NO_LAUNCH
 from tests.unit.domain.trial.runs import trial_block, trial_blocks, trial_plan
 
 
@@ -72,10 +73,17 @@ def test_a_trial_of_one_launch_each_is_a_number():
     assert "one launch each" in one.sentence
 
 
+def test_a_trial_says_of_which_arm_no_launch_could_be_used():
+    blocks = [block for block in trial_blocks(3, speedup=1.3) if block.side == "A"]
+    (one,) = summarise(trial_plan(), blocks).concurrencies
+    assert one.sentence == "no launch of the profile could be used: nothing to compare"
+
+
 def test_an_empty_trial_has_nothing_to_say():
     summary = summarise(trial_plan(), [])
     (one,) = summary.concurrencies
     assert (one.ratio, one.break_even, one.outputs) == (None, None, None)
+    assert one.sentence == NO_LAUNCH
     assert all("—" in row for row in trial_rows(summary))
 
 

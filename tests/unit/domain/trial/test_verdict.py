@@ -21,7 +21,7 @@ def verdict_of(blocks, design=DESIGN, asked=ASKED):
 def test_one_launch_each_is_a_number_and_no_verdict():
     found = verdict_of(trial(1, speedup=1.5))
     assert found.word is None
-    assert say_verdict(found, DESIGN) == ONE_LAUNCH
+    assert say_verdict(found, DESIGN, (1, 1)) == ONE_LAUNCH
 
 
 def test_two_launches_may_only_say_what_is_beyond_any_two_modes():
@@ -34,8 +34,8 @@ def test_two_launches_may_only_say_what_is_beyond_any_two_modes():
 def test_three_launches_tell_10_percent():
     found = verdict_of(trial(3, speedup=1.1, noise=RESTARTS))
     assert found.word is Word.FASTER
-    assert "faster on these 6 prompts" in say_verdict(found, DESIGN)
-    assert "3 launches each" in say_verdict(found, DESIGN)
+    assert "faster on these 6 prompts" in say_verdict(found, DESIGN, (1, 1))
+    assert "3 launches each" in say_verdict(found, DESIGN, (1, 1))
     reasons = " / ".join(find_reasons(found, DESIGN))
     assert "a second speed that shows in fewer than 63% of launches" in reasons
     assert "leans on restarts that vary alike in both arms" in reasons
@@ -45,7 +45,9 @@ def test_three_launches_tell_10_percent():
 def test_slower_says_by_how_much():
     found = verdict_of(trial(3, speedup=1 / 1.25, noise=RESTARTS))
     assert found.word is Word.SLOWER
-    assert say_verdict(found, DESIGN).startswith("1.24x slower on these 6 prompts (1.19 to 1.28)")
+    assert say_verdict(found, DESIGN, (1, 1)).startswith(
+        "1.24x slower on these 6 prompts (1.19 to 1.28)"
+    )
 
 
 def test_equal_arms_end_in_no_material_difference():
@@ -54,7 +56,7 @@ def test_equal_arms_end_in_no_material_difference():
     first = words.index(Word.NO_MATERIAL_DIFFERENCE)
     assert set(words[:first]) == {None}
     assert "within +-2%" in say_verdict(
-        verdict_of(trial(first + 1, noise=RESTARTS * 3), design), design
+        verdict_of(trial(first + 1, noise=RESTARTS * 3), design), design, (first + 1, first + 1)
     )
 
 
