@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import bisect
+import contextlib
 import os
+import stat
 from array import array
 from typing import TYPE_CHECKING, BinaryIO, Self
 
@@ -49,21 +51,37 @@ class RecordingFile:
         self.bytes_written = 0
         self.events = 0
         self.is_full = False
+        self.failure = ""
+        """Why nothing more could be written, e.g. that the disk is full; empty while it can."""
+
         self._put(head_line(head))
+        if self.failure:
+            self._file.close()
+            path.unlink()
+            raise UsageError(f"{path} cannot be written: {self.failure}")
 
     def write(self, event: Event) -> None:
-        """Add an event, as long as there is room."""
+        """Add an event, as long as there is room and nothing failed."""
         if isinstance(event, HostDescribed) and event.simulated:
             self._simulated.add(event.host)
         line = event_line(event, is_simulated=event.host in self._simulated)
         self.is_full = self.is_full or self.bytes_written + len(line) > self._most_bytes
-        if not self.is_full:
-            self._put(line)
-            self.events += 1
+        if not self.is_full and not self.failure:
+            self.events += self._put(line)
 
-    def _put(self, line: bytes) -> None:
-        self._file.write(line)
+    def _put(self, line: bytes) -> bool:
+        """Write a whole line, or nothing of it."""
+        left = memoryview(line)
+        try:
+            while left:
+                left = left[self._file.write(left) or 0 :]
+        except OSError as error:
+            self.failure = error.strerror or type(error).__name__
+            with contextlib.suppress(OSError):
+                self._file.truncate(self.bytes_written)
+            return False
         self.bytes_written += len(line)
+        return True
 
     def close(self) -> None:
         """Nothing more comes."""
@@ -77,6 +95,8 @@ class Recording:
         """Reads it once for its times; raises UsageError."""
         self.path = path
         try:
+            if not stat.S_ISREG(path.stat().st_mode):
+                raise UsageError(f"{path} is no file", hint="specctl record FILE makes one.")
             self._file: BinaryIO = path.open("rb")
         except OSError as error:
             raise UsageError(f"{path} cannot be read: {error.strerror}") from error
@@ -157,7 +177,7 @@ class Recording:
             simulated.add(event.host)
 
     def _lines(self, place: int) -> Iterator[tuple[int, bytes]]:
-        """Every line from a place on with its own; a line too long to be one is left out."""
+        """Every line from a place on with its own; one that is too long is empty."""
         while True:
             self._file.seek(place)
             line = self._file.readline(LINE_BYTES_MAX)
@@ -166,8 +186,8 @@ class Recording:
             begun = place
             place += len(line)
             if len(line) == LINE_BYTES_MAX and not line.endswith(b"\n"):
-                self.unreadable += 1
                 place = self._after_line(place)
+                yield begun, b""
             elif line.strip():
                 yield begun, line
 

@@ -12,6 +12,7 @@ from specctl.cli.diagnostics import say, warn
 from specctl.cli.invocation import Seconds
 from specctl.cli.output import write
 from specctl.cli.running import chosen_hosts, exit_status, fleet_of, run
+from specctl.domain.errors import SpecctlError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,6 +64,11 @@ def command(
         write(str(file))
         say(f"{one.events:,} events, {one.bytes_written / MIB:.1f} MiB")
         say(f"next: specctl replay {file}")
+        if one.failure:
+            raise SpecctlError(
+                f"{file} cannot be written any more: {one.failure}",
+                hint="What was written before is whole.",
+            )
     return status
 
 

@@ -85,7 +85,7 @@ def command(
         if as_json:
             _write_state(recording, at_s)
         else:
-            _write_lines(recording, at_s or 0.0)
+            _write_lines(recording, at_s)
         if recording.unreadable:
             warn(f"{recording.unreadable:,} of its lines are no events; they were left out")
 
@@ -103,11 +103,12 @@ def _write_state(recording: Recording, at_s: float | None) -> None:
     write_json("status", plain(Statuses(state.hosts)))
 
 
-def _write_lines(recording: Recording, at_s: float) -> None:
-    since_s, state = recording.began_s + at_s, State()
+def _write_lines(recording: Recording, at_s: float | None) -> None:
+    """Without a time everything, also where the recorder's clock was put back."""
+    since_s, state = recording.began_s + (at_s or 0.0), State()
     for event in recording.events():
         state = reduce(state, event)
-        if event.time_s >= since_s:
+        if at_s is None or event.time_s >= since_s:
             for line in _lines(event, state):
                 write(f"{_clock(event.time_s)}  {line}")
 

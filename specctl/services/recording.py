@@ -38,12 +38,12 @@ async def record(
     for_s: float | None,
     keys: KeysOf,
 ) -> None:
-    """Watch hosts and write every event, until cancelled, `for_s` are over, or the file is full."""
+    """Watch hosts and write every event, until cancelled, `for_s` are over, or no more can be written."""
     full = asyncio.Event()
 
     def write(event: Event, _state: State) -> None:
         file.write(event)
-        if file.is_full:
+        if file.is_full or file.failure:
             full.set()
 
     unsubscribe = fleet.store.subscribe(write)

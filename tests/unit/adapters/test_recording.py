@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 
 import pytest
 
@@ -75,6 +77,38 @@ def test_a_full_file_ends_with_a_whole_line(tmp_path):
         assert recording.unreadable == 0
 
 
+def test_a_full_disk_ends_it_with_a_whole_line(tmp_path, monkeypatch):
+    path = tmp_path / "a.jsonl"
+    file = RecordingFile(path, RecordingHead(BEGAN_S, ("gpu",)), most_bytes=MIB)
+    file.write(sampled(0))
+    real = file._file
+
+    class Full:
+        def write(self, line):
+            if len(line) < 50:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return real.write(line[: len(line) - 20])
+
+        def truncate(self, size):
+            real.truncate(size)
+
+    monkeypatch.setattr(file, "_file", Full())
+    file.write(sampled(1))
+    file.write(sampled(2))
+    assert (file.failure, file.events) == ("No space left on device", 1)
+    assert path.stat().st_size == file.bytes_written
+    real.close()
+    with Recording(path) as recording:
+        assert list(recording.events()) == [sampled(0)]
+
+
+@pytest.mark.timeout(60)
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UsageError, match="is no file"):
+        Recording(tmp_path / "pipe")
+
+
 def test_practice_hosts_stay_simulated(tmp_path):
     path = tmp_path / "a.jsonl"
     written(path, [HostDescribed("gpu", BEGAN_S, simulated=True), sampled(1)])
@@ -123,6 +157,7 @@ def test_a_line_that_is_no_event_is_left_out(junk, tmp_path):
     with Recording(path) as recording:
         assert list(recording.events()) == [sampled(n) for n in range(3)]
         assert recording.ended_s < BEGAN_S + 1000
+        assert recording.unreadable <= 1
 
 
 def test_texts_are_made_safe_on_the_way_in():

@@ -50,6 +50,18 @@ def test_lines_are_printed_from_a_time_on(file, capsys):
     assert len(lines) == 4
 
 
+def test_a_clock_that_was_put_back_hides_nothing(tmp_path, capsys):
+    path = tmp_path / "back.jsonl"
+    recording = RecordingFile(path, RecordingHead(BEGAN_S, ("gpu",)), most_bytes=1 << 20)
+    recording.write(LogRead("gpu", BEGAN_S, "7c1e", ("before",)))
+    recording.write(LogRead("gpu", BEGAN_S - 3600, "7c1e", ("after",)))
+    recording.close()
+    assert main.run(["replay", str(path), "--headless"]) == 0
+    assert [line[10:] for line in capsys.readouterr().out.splitlines()] == [
+        "gpu/7c1e| before", "gpu/7c1e| after"
+    ]  # fmt: skip
+
+
 def test_what_is_no_event_is_counted(file, capsys):
     with open(file, "a") as more:
         more.write("junk\n")
