@@ -38,7 +38,7 @@ async def record(
     for_s: float | None,
     keys: KeysOf,
 ) -> None:
-    """Watch hosts and write every event, until cancelled, `for_s` are over, or no more can be written."""
+    """Watch hosts and write every event; ends when cancelled, after `for_s`, or when it is full."""
     full = asyncio.Event()
 
     def write(event: Event, _state: State) -> None:
