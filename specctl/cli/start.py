@@ -55,7 +55,7 @@ def read_gpus(
 @click.option("--unchecked", is_flag=True,
               help="Start although the check of the profile found errors.")  # fmt: skip
 @click.option("--confirm", "typed", default="", metavar="HOST",
-              help="Allow it although requests of others run.")  # fmt: skip
+              help="Allow it although others measure or have requests there.")  # fmt: skip
 @yes_option
 @json_option
 @click.pass_obj

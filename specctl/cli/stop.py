@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     help="Main process of a server that is not ours.",
 )
 @click.option("--confirm", "typed", default="", metavar="HOST",
-              help="Allow it although requests of others run.")  # fmt: skip
+              help="Allow it although others measure or have requests there.")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Print the plan and do nothing.")
 @yes_option
 @json_option

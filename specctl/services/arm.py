@@ -225,7 +225,9 @@ async def _plan_stop(bench: Bench, plan: Plan) -> Plan | None:
     options = StopOptions(now=True)
     for pause_s in (SETTLE_S, None):
         try:
-            return await plan_stop(bench.connection, plan.id, options, clock=bench.clock)
+            return await plan_stop(
+                bench.connection, plan.id, options, clock=bench.clock, is_measuring=True
+            )
         except UsageError:
             if pause_s is not None:
                 await bench.clock.sleep(pause_s)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from specctl.domain.command import server_environment
 from specctl.domain.comparison import Arm, Comparison, find_unasked
 from specctl.domain.errors import HostError, RefusedError, UsageError
+from specctl.domain.measured_on import MEASURING
 from specctl.domain.plan import refused
 from specctl.domain.preflight import StartOptions
 from specctl.domain.simulated_acceptance import forced_on
@@ -20,7 +21,7 @@ from specctl.services.arm import Bench, run_arm
 from specctl.services.cancelling import take_back_cancelling
 from specctl.services.host_reading import read_host
 from specctl.services.launch import plan_launch
-from specctl.services.locks import MEASURING, find_measuring, hold_locks
+from specctl.services.locks import find_measuring, hold_locks
 from specctl.services.mutating import mutating
 from specctl.services.restoring import Former, plan_restoring, restore
 

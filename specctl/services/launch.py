@@ -14,6 +14,7 @@ from specctl.domain.command import parse_argv, server_argv, server_environment, 
 from specctl.domain.errors import RefusedError
 from specctl.domain.gpu_checks import check_gpus
 from specctl.domain.launch_record import choose_launch_id, identity_mapping, simulated_key
+from specctl.domain.measured_on import measuring_keys, with_measuring
 from specctl.domain.mig_checks import named_instances
 from specctl.domain.plan import Level
 from specctl.domain.preflight import Preflight
@@ -28,10 +29,8 @@ from specctl.services.host_reading import list_records, read_host
 from specctl.services.keys import keys_of
 from specctl.services.linting import read_profile
 from specctl.services.locks import (
-    MEASURING,
     HeldLocks,
     hold_locks,
-    measuring_checks,
     operator,
 )
 from specctl.services.measured_server import NO_KEYS
@@ -81,7 +80,8 @@ async def plan_launch(
 ) -> Plan:
     """What starting `profile` on the host would do; nothing is done yet.
 
-    Where somebody measures it is refused; `is_measuring` says that whoever asks is that somebody.
+    Where somebody measures it has to be typed for; `is_measuring` says that whoever asks is that
+    somebody.
     """
     placed = place(profile, options)
     port = wanted_port(placed)
@@ -106,10 +106,10 @@ async def plan_launch(
         preflight = await _with_requests(connection, preflight, plan, clock, keys_for)
     if not plan.steps:
         return make_plan(profile, preflight, options, **common)
-    others = () if is_measuring else tuple(MEASURING + key for key in plan.lock_keys)
+    others = () if is_measuring else measuring_keys(plan)
     preflight = await with_locks(connection, preflight, (*plan.lock_keys, *others))
     plan = make_plan(profile, preflight, options, **common)
-    return replace(plan, checks=(*plan.checks, *measuring_checks(preflight.locks)))
+    return with_measuring(plan, preflight.locks, preflight.sample.time_s)
 
 
 def _random_ids() -> list[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from specctl.adapters.oneshot import held_oneshot, run_oneshot
 from specctl.domain.errors import LockedError
+from specctl.domain.measured_on import MEASURING
 from specctl.domain.plan import refused
 from specctl.facts.preflight import read_lock, read_locks
 
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from specctl.services.connection import Connection
 
 LOCK_S = 20.0
-MEASURING = "measuring-"
-"""Before the key of a GPU or port: held from the first launch of a comparison to its end."""
-
 DIRECTORY: str | None = None
 """Where locks lie on a host; None is the one place that every specctl uses."""
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from specctl.adapters.sglang import SglangClient
 from specctl.domain.errors import DeadlineError, RefusedError, ServerAnswerError
+from specctl.domain.measured_on import measuring_keys, with_measuring
 from specctl.domain.stop_plan import plan_stop as make_plan
 from specctl.services.choosing import the_server
 from specctl.services.ending import Ending, StopTimes
 from specctl.services.host_reading import read_host
-from specctl.services.locks import hold_locks
+from specctl.services.locks import hold_locks, look_at_locks
 from specctl.services.measured_server import NO_KEYS, Keys, reachable_address
 from specctl.services.mutating import mutating
 from specctl.services.outcome import Outcome
@@ -49,15 +50,24 @@ async def plan_stop(
     *,
     clock: Clock,
     keys_for: KeysOf | None = None,
+    is_measuring: bool = False,
 ) -> Plan:
-    """What stopping the server called `name`, or the only one of the host, would do."""
+    """What stopping the server called `name`, or the only one of the host, would do.
+
+    Where somebody measures it has to be typed for; `is_measuring` says that whoever asks is that
+    somebody.
+    """
     preflight, reading = await read_preflight(connection)
     server = _choose(reading, connection.host.name, name, options.pid)
     keys = keys_for(connection.host, server) if keys_for else NO_KEYS
     server = await with_requests(connection, server, clock, keys)
-    return make_plan(
+    plan = make_plan(
         server, preflight, plan_id=random.token_hex(4), now=options.now, typed_pid=options.pid
     )
+    if is_measuring or not plan.steps:
+        return plan
+    holders = await look_at_locks(connection, measuring_keys(plan))
+    return with_measuring(plan, holders, preflight.sample.time_s)
 
 
 def _choose(reading: HostReading, host: str, name: str | None, pid: int | None) -> Server:

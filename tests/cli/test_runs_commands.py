@@ -11,6 +11,10 @@ __all__ = ["here", "paced", "port", "python"]
 
 
 def shows_and_differs(run, compared, probe):
+    shown = run("runs", "show", probe[:6])
+    assert shown.status == 0
+    assert "accept length" in shown.out
+    assert "SGLang" in shown.out
     rows = run("runs", "show", compared).out.splitlines()
     assert [row.split()[0] for row in rows if row.startswith(("base ", "eagle "))] == [
         "base",
@@ -37,10 +41,6 @@ def test_starts_probes_and_comparisons_are_kept(run, here):
     assert "comparison" not in listed
     compared, probe, _ = (one["id"] for one in found["runs"])
     shows_and_differs(run, compared, probe)
-    shown = run("runs", "show", probe[:6])
-    assert shown.status == 0
-    assert "accept length" in shown.out
-    assert "SGLang" in shown.out
     kept = json.loads(run("runs", "show", probe, "--json").out)
     assert kept["schema"] == "specctl/run/1"
     assert (kept["provenance"]["build"], len(kept["provenance"]["tree_hash"])) == ("0.5.23", 32)

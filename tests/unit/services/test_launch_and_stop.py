@@ -16,7 +16,7 @@ from specctl.domain.errors import DeadlineError, RefusedError
 from specctl.domain.events import LogRead, PlanProgressed, ServersSeen
 from specctl.domain.preflight import StartOptions
 from specctl.domain.profile import Corpus
-from specctl.domain.server import Milestone, ServerState
+from specctl.domain.server import Milestone, Server, ServerState
 from specctl.services.ending import StopTimes
 from specctl.services.host_reading import read_host
 from specctl.services.keys import keys_of
@@ -54,7 +54,7 @@ def stop(connection, store, clock):
     return stop_named
 
 
-async def test_start_ready_stop_proof(start, stop, profile, connection, events, port):
+async def test_start_ready_stop_proof(start, stop, profile, connection, events, port, clock):
     outcome = await start(profile)
     assert outcome.succeeded, outcome
     assert outcome.words.startswith("Ready in 0:0")
@@ -74,6 +74,12 @@ async def test_start_ready_stop_proof(start, stop, profile, connection, events, 
     record = reading.record(server)
     assert record is not None
     assert record.ready_after_s is not None
+    asked = StopOptions()
+    async with hold_locks(connection, [f"measuring-port-{port}"], "specctl compare, trial 5c0f"):
+        held = await plan_stop(connection, outcome.server, asked, clock=clock)
+        own = await plan_stop(connection, outcome.server, asked, clock=clock, is_measuring=True)
+    assert "trial 5c0f" in held.why_typed
+    assert (held.needs_typed, own.needs_typed) == ("here", None)
     ended = await stop(outcome.server)
     assert ended.succeeded, ended
     assert ended.words.startswith("Gone: 3 of 3 processes, 1 of 1 ports")
@@ -384,7 +390,8 @@ async def test_a18_the_first_word_on_a_crashed_server_is_its_first_cause(
     fails = {"FAKE_FAIL": "torch.OutOfMemoryError: CUDA out of memory."}
     outcome = await start(replace(profile, environment=fails))
     assert not outcome.succeeded
-    seen, looked = [], asyncio.Event()
+    seen: list[Server] = []
+    looked = asyncio.Event()
 
     def hear(event, state):
         if isinstance(event, ServersSeen):

@@ -10,13 +10,14 @@ import pytest
 from specctl.cli import plan_text
 from specctl.domain.errors import LockedError
 from specctl.domain.events import RESTORING, PlanProgressed
+from specctl.domain.measured_on import MEASURING
 from specctl.domain.plan import refused
 from specctl.domain.preflight import StartOptions
 from specctl.domain.profile import Profile
 from specctl.services import arm, restoring
 from specctl.services.arm import LOCKED_MOST_S, Bench
 from specctl.services.launch import plan_launch
-from specctl.services.locks import MEASURING, hold_locks
+from specctl.services.locks import hold_locks
 from specctl.services.restoring import Former, restore
 
 PROFILE = Profile("ngram", "org/m")
@@ -98,7 +99,7 @@ async def test_who_took_the_lock_between_plan_and_launch_is_waited_for(bench, mo
     assert found == "outcome"
 
 
-async def test_a_start_is_refused_where_somebody_measures(
+async def test_a_start_has_to_be_typed_for_where_somebody_measures(
     connection, profile, secrets, clock, tmp_path
 ):
     async def made(**more):
@@ -112,10 +113,11 @@ async def test_a_start_is_refused_where_somebody_measures(
     async with hold_locks(connection, keys, "specctl compare, trial 5c0ffee2"):
         held = await made()
         own = await made(is_measuring=True)
-    assert {check.name for check in held.refusals} == {"lock"}
-    assert "is measured on by" in held.refusals[0].words
-    assert "trial 5c0ffee2" in held.refusals[0].words
-    assert not own.is_refused
+    (warning,) = [check for check in held.warnings if check.name == "measuring"]
+    assert "measured on by" in warning.words
+    assert "trial 5c0ffee2" in warning.words
+    assert (held.needs_typed, held.is_refused) == ("here", False)
+    assert (own.needs_typed, own.is_refused) == (None, False)
 
 
 async def test_an_interrupted_restoring_says_what_is_not_back(monkeypatch, capsys):
