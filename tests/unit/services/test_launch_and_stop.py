@@ -54,6 +54,15 @@ def stop(connection, store, clock):
     return stop_named
 
 
+async def has_to_be_typed_while_measured(connection, name, port, clock):
+    asked = StopOptions()
+    async with hold_locks(connection, [f"measuring-port-{port}"], "specctl compare, trial 5c0f"):
+        held = await plan_stop(connection, name, asked, clock=clock)
+        own = await plan_stop(connection, name, asked, clock=clock, is_measuring=True)
+    assert "trial 5c0f" in held.why_typed
+    assert (held.needs_typed, own.needs_typed) == ("here", None)
+
+
 async def test_start_ready_stop_proof(start, stop, profile, connection, events, port, clock):
     outcome = await start(profile)
     assert outcome.succeeded, outcome
@@ -74,12 +83,7 @@ async def test_start_ready_stop_proof(start, stop, profile, connection, events, 
     record = reading.record(server)
     assert record is not None
     assert record.ready_after_s is not None
-    asked = StopOptions()
-    async with hold_locks(connection, [f"measuring-port-{port}"], "specctl compare, trial 5c0f"):
-        held = await plan_stop(connection, outcome.server, asked, clock=clock)
-        own = await plan_stop(connection, outcome.server, asked, clock=clock, is_measuring=True)
-    assert "trial 5c0f" in held.why_typed
-    assert (held.needs_typed, own.needs_typed) == ("here", None)
+    await has_to_be_typed_while_measured(connection, outcome.server, port, clock)
     ended = await stop(outcome.server)
     assert ended.succeeded, ended
     assert ended.words.startswith("Gone: 3 of 3 processes, 1 of 1 ports")
