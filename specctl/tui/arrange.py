@@ -93,11 +93,12 @@ def arrange_host(cells: int, rows: int, lines: int, *, slot: str, lower: str) ->
 
 def _short_host(cells: int, rows: int, lines: int, slot: str) -> Places:
     body = rows - 2
-    gpus = min(lines + 1, body - SHORT_PLOT_ROWS - 3)
-    used = gpus + SHORT_PLOT_ROWS
+    plots = min(SHORT_PLOT_ROWS, max(SHORT_PLOT_ROWS - 2, body - 3 - (lines + 1)))
+    gpus = min(lines + 1, body - plots - 3)
+    used = gpus + plots
     return {
         "gpus": Place(0, 1, cells, gpus, rule=True),
-        "throughput": Place(0, 1 + gpus, cells, SHORT_PLOT_ROWS, rule=True),
+        "throughput": Place(0, 1 + gpus, cells, plots, rule=True),
         slot: Place(0, 1 + used, cells, body - used, rule=True),
     }
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from specctl.tui.actions import BY_ID, Target, refusal
 from specctl.tui.commands import Known
+from specctl.tui.guarding import explained
 from specctl.tui.render.fleet_order import labels_of
 from specctl.tui.render.standing import server_standing, worst
 from specctl.tui.screen import PanelScreen
@@ -14,6 +15,7 @@ from specctl.tui.screens.prompts import CommandLine, HelpDialog
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from specctl.tui.action import Action
     from specctl.tui.application import SpecctlApp
     from specctl.tui.commands import Parsed
     from specctl.tui.screens.fleet import FleetScreen
@@ -32,7 +34,12 @@ class Commanding:
         """Help for the screen in front."""
         screen = self._app.front
         where = screen.where if isinstance(screen, PanelScreen) else "fleet"
-        self._app.push_screen(HelpDialog(where, self._app.target()))
+        self._app.push_screen(HelpDialog(where, self._app.target(), self._why))
+
+    def _why(self, action: Action, target: Target) -> str:
+        """Why an action is off here, with what lifts that."""
+        words = self._app.off(action) or refusal(action, target)
+        return explained(words, self._app.settings)
 
     def open_line(self, text: str = "") -> None:
         """The command line, with something typed already."""

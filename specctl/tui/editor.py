@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from specctl.tui.render.lines import safe
+from specctl.tui.render.lines import ending, safe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,12 +36,15 @@ class Editor:
             return self.insert(character)
         return None
 
-    def line(self) -> Line:
-        """The text with its caret."""
+    def line(self, cells: int | None = None) -> Line:
+        """The text with its caret, which stays in sight of so many cells."""
+        before = self.text[: self.at]
+        if cells is not None:
+            before = ending(before, cells - 2)
         if self.at >= len(self.text):
-            return [(self.text, "bright"), ("▏", "accent")]
+            return [(before, "bright"), ("▏", "accent")]
         return [
-            (self.text[: self.at], "bright"),
+            (before, "bright"),
             (self.text[self.at], "badge"),
             (self.text[self.at + 1 :], "bright"),
         ]

@@ -47,3 +47,6 @@ FOOTERS: dict[str, tuple[str, ...]] = {
     "difference": ("row.open", "match.next", "filter.open", "copy.selection", "go.back"),
 }  # fmt: skip
 """By importance: cut from the right by whole items."""
+
+CALLED: dict[tuple[str, str], str] = {("log", "filter.open"): "search"}
+"""What an action is called on a screen where its own title would mislead."""

@@ -16,7 +16,7 @@ from specctl.tui.screens.plan import PlanDialog
 from specctl.tui.screens.probe import ProbeDialog
 from specctl.tui.screens.prompts import ProfilesDialog
 from tests.tui import plans, story
-from tests.tui.driving import on, press, running, until
+from tests.tui.driving import on, press, running, settled, until
 
 if TYPE_CHECKING:
     from tests.tui.fakes import DemoApp
@@ -34,8 +34,8 @@ START = Step(
 
 def bar(app: DemoApp) -> str:
     """What the guide says on the screen in front; empty where it is not shown."""
-    (found,) = app.screen.query(GuideBar)
-    return plain([found.draw(app.size.width)]).strip() if found.display else ""
+    found = [bar for bar in app.screen.query(GuideBar) if bar.display]
+    return plain([found[0].draw(app.size.width)]).strip() if found else ""
 
 
 def lowest_row(app: DemoApp) -> int:
@@ -50,29 +50,28 @@ async def test_it_names_the_next_key_on_every_screen_and_ends(size: tuple[int, i
         app.work.guide = Guide((OPEN, START))
         app.screen.place()  # type: ignore[attr-defined]
         app.repaint()
-        await press(pilot)
-        assert bar(app).startswith("1 of 2   enter  opens it")
+        await until(pilot, lambda: bar(app).startswith("1 of 2   enter  opens it"))
         assert bar(app).endswith("f2 hides this")
         await until(pilot, lambda: lowest_row(app) == size[1] - 2)
 
         await press(pilot, "enter")
+        await until(pilot, lambda: bar(app).startswith("2 of 2   s  starts a profile"))
         on(app, HostScreen)
-        await until(pilot, lambda: bar(app) != "")
-        assert bar(app).startswith("2 of 2   s  starts a profile")
 
         await press(pilot, "s")
+        await until(pilot, lambda: "ngram  finds it,  enter  shows its plan" in bar(app))
         on(app, ProfilesDialog)
-        assert "ngram  finds it,  enter  shows its plan" in bar(app)
         await until(pilot, lambda: app.screen.query_one(GuideBar).region.y >= lowest_row(app))
 
         await press(pilot, "enter")
+        await until(pilot, lambda: "enter  carries it out" in bar(app))
         on(app, PlanDialog)
-        assert "enter  carries it out" in bar(app)
+        await settled(pilot)
 
         await press(pilot, "enter")
+        await settled(pilot)
         app.repaint()
-        await press(pilot)
-        assert bar(app) == ""
+        await until(pilot, lambda: bar(app) == "")
         await until(pilot, lambda: lowest_row(app) == size[1] - 1)
 
 

@@ -87,7 +87,8 @@ def alert_more(scene: Scene, alert: HostAlert, cells: int, *, is_seen: bool) -> 
     out += [[(INDENT, ""), (text, "dim")] for text in wrap((times + value + seen)[:LONGEST], room)]
     for n, text in enumerate(wrap(alert.hint[:LONGEST], room - 2)):
         out.append([(INDENT, ""), ("→ " if n == 0 else "  ", "key"), (text, "text")])
-    return [*out, [(INDENT, ""), (_rule_words(alert.rule), "faint")]]
+    rule = wrap(_rule_words(alert.rule)[:LONGEST], room)
+    return [*out, *[[(INDENT, ""), (text, "faint")] for text in rule]]
 
 
 def _rule_words(name: str) -> str:

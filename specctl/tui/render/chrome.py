@@ -8,6 +8,7 @@ from specctl.domain import figures
 from specctl.domain.state import Link
 from specctl.tui.action import is_guarded
 from specctl.tui.actions import BY_ID, FOOTERS
+from specctl.tui.footers import CALLED
 from specctl.tui.render.fleet import reachable
 from specctl.tui.render.lines import Line, clip, few, fit, guard, middle, spread, width
 from specctl.tui.render.replay import off_in_replay, replay_state
@@ -118,19 +119,20 @@ def _footer_items(screen: str, target: Target, *, is_replay: bool) -> list[Line]
         if action.refuse(target) or (is_replay and off_in_replay(action)):
             continue
         off = is_guarded(action, target)
-        items.append(key_hint(action, off=off))
+        title = CALLED.get((screen, action.id), action.title)
+        items.append(key_hint(action, title, off=off))
         struck = items[-1] if off else struck
     if struck:
         struck.append((" (read-only)", "faint"))
     return items
 
 
-def key_hint(action: Action, *, off: bool = False) -> Line:
+def key_hint(action: Action, title: str, *, off: bool = False) -> Line:
     """A key and what it does; struck when it is off."""
     key = action.hint or action.key.split()[0]
     if off:
-        return [(f"{key} {action.title}", "strike")]
-    return [(key, "key"), (" " + action.title, "dim")]
+        return [(f"{key} {title}", "strike")]
+    return [(key, "key"), (" " + title, "dim")]
 
 
 def live(scene: Scene, host: str | None) -> Line:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from specctl.tui.action import is_guarded
 from specctl.tui.actions import Kind, actions_on, refusal
 from specctl.tui.commands import COMMANDS
+from specctl.tui.footers import CALLED
 from specctl.tui.render.lines import Drawing, Line, fit, wrap
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from specctl.tui.actions import Action, Target
     from specctl.tui.editor import Editor
@@ -22,16 +23,24 @@ HOW = (
 )
 GAP_CELLS = 2
 COLUMN_CELLS = 32
+FOUND_CELLS = 16
 
 
 def draw_help(
-    screen: str, target: Target, search: Editor, cells: int, rows: int, *, top: int = 0
+    screen: str,
+    target: Target,
+    search: Editor,
+    cells: int,
+    rows: int,
+    *,
+    top: int = 0,
+    why: Callable[[Action, Target], str] = refusal,
 ) -> Drawing:
     """Keys and commands that mean something here; typing searches."""
     field: Line = [("/ ", "key"), *search.line()]
     if not search.text:
         field.append(("type to search keys and commands", "faint"))
-    body = found(screen, target, search.text) if search.text else blocks(screen, target, cells)
+    body = found(screen, target, search.text, why) if search.text else blocks(screen, target, cells)
     room = max(1, rows - 2)
     top = min(top, max(0, len(body) - room))
     title = f"Keys on this screen: {screen.capitalize()}"
@@ -50,11 +59,13 @@ def draw_help(
 def blocks(screen: str, target: Target, cells: int) -> list[Line]:
     """The help in as many columns as fit."""
     actions = actions_on(screen)
-    here = _block(f"HERE: {screen.upper()}", [a for a in actions if a.kind is Kind.ACT], target)
-    go = _block("GO TO", [a for a in actions if a.kind is Kind.GO], target)
-    tools = _block("TOOLS", [a for a in actions if a.kind is Kind.TOOL], target)
-    named = _block("BY NAME", [a for a in actions if a.kind is Kind.NAMED], target)
-    move = _block("MOVE", [a for a in actions if a.kind is Kind.MOVE], target)
+    here = _block(
+        f"HERE: {screen.upper()}", [a for a in actions if a.kind is Kind.ACT], target, screen
+    )
+    go = _block("GO TO", [a for a in actions if a.kind is Kind.GO], target, screen)
+    tools = _block("TOOLS", [a for a in actions if a.kind is Kind.TOOL], target, screen)
+    named = _block("BY NAME", [a for a in actions if a.kind is Kind.NAMED], target, screen)
+    move = _block("MOVE", [a for a in actions if a.kind is Kind.MOVE], target, screen)
     count = min(3, max(1, cells // COLUMN_CELLS))
     size = (cells - GAP_CELLS * (count - 1)) // count
     how: list[Line] = [
@@ -76,32 +87,33 @@ def _joined(parts: Sequence[Line], size: int) -> Line:
     return out
 
 
-def _block(name: str, actions: Sequence[Action], target: Target) -> list[Line]:
+def _block(name: str, actions: Sequence[Action], target: Target, screen: str) -> list[Line]:
     size = max((len(a.key) for a in actions), default=0) + 2
-    return [[(name, "faint")], *[_entry(a, size, target) for a in actions]]
+    return [[(name, "faint")], *[_entry(a, size, target, screen) for a in actions]]
 
 
-def _entry(action: Action, size: int, target: Target) -> Line:
+def _entry(action: Action, size: int, target: Target, screen: str) -> Line:
     off = is_guarded(action, target)
     out = [
         *fit([(action.key, "strike" if off else "key")], size),
-        (action.help, "faint" if off else "text"),
+        (CALLED.get((screen, action.id), action.help), "faint" if off else "text"),
     ]
     return [*out, (" (read-only)", "faint")] if off else out
 
 
-def found(screen: str, target: Target, terms: str) -> list[Line]:
+def found(
+    screen: str, target: Target, terms: str, why: Callable[[Action, Target], str] = refusal
+) -> list[Line]:
     """Every key and command that has all the words, with why one is off."""
     words = terms.lower().split()
     out: list[Line] = []
     for action in actions_on(screen):
         text = f"{action.key} {action.title} {action.help} {action.id} {action.verb}".lower()
         if all(word in text for word in words):
-            line = _entry(action, 16, target)
-            reason = refusal(action, target)
-            out.append(
-                [*line, (f"  {reason}", "faint")] if reason and action.kind is Kind.ACT else line
-            )
+            out.append(_entry(action, FOUND_CELLS, target, screen))
+            reason = why(action, target)
+            if reason and action.kind is Kind.ACT:
+                out.append([(" " * FOUND_CELLS, ""), (reason, "faint")])
     for command in COMMANDS:
         text = f"{command.usage} {command.help} {' '.join(command.aliases)}".lower()
         if all(word in text for word in words):

@@ -98,6 +98,16 @@ def middle(text: str, cells: int) -> str:
     return _middle(text, cells)
 
 
+def ending(text: str, cells: int) -> str:
+    """What is left of a text that is too long when its beginning goes."""
+    if cell_len(text) <= cells:
+        return text
+    end = text[max(0, len(text) - cells) :]
+    while end and cell_len(end) > cells - 1:
+        end = end[1:]
+    return "…" + end
+
+
 @lru_cache(maxsize=512)
 def _middle(text: str, cells: int) -> str:
     if cell_len(text) <= cells:

@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING
 
 from specctl.tui.commands import usage
 from specctl.tui.render.chrome import hints
-from specctl.tui.render.lines import UNKNOWN, Drawing, Line, middle, picked, row, spread
+from specctl.tui.render.lines import (
+    BLANK,
+    UNKNOWN,
+    Drawing,
+    Line,
+    middle,
+    picked,
+    row,
+    spread,
+    width,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +26,8 @@ if TYPE_CHECKING:
     from specctl.tui.services import ProfileChoice
 
 MOST_ROWS = 8
-DRAFT_CELLS, MODEL_CELLS, CHECK_CELLS = 10, 22, 6
+DRAFT_CELLS, MODEL_CELLS, SHORT_MODEL_CELLS, CHECK_CELLS = 10, 22, 14, 6
+WIDE_CELLS = 86
 
 
 def draw_completions(
@@ -52,18 +63,19 @@ def draw_completions(
 
 def command_bar(editor: Editor, ghost: str, cells: int) -> Line:
     """The prompt itself, over the footer: what completing would add stands faintly behind."""
-    left: Line = [(":", "key"), *editor.line()]
+    right = [*hints([("enter", "runs it"), ("esc", "cancel")]), BLANK]
+    left: Line = [(":", "key"), *editor.line(cells - width(right) - 1)]
     if ghost and editor.at == len(editor.text):
         left.insert(2, (ghost, "faint"))
-    right = hints([("enter", "runs it"), ("esc", "cancel")])
-    return spread(left, [*right, (" ", "")], cells)
+    return spread(left, right, cells)
 
 
 def ask_bar(label: str, editor: Editor, words: str, enter: str, cells: int) -> Line:
     """A line being typed, over the footer: what it is for, how far it has come, the ways out."""
     right: Line = [(words, "dim"), ("  ", "")] if words else []
     right += [*hints([("enter", enter), ("esc", "clears")]), (" ", "")]
-    return spread([(f" {label}", "key"), *editor.line()], right, cells)
+    asked: Line = [(f" {label}", "key")]
+    return spread([*asked, *editor.line(cells - width(asked) - width(right) - 1)], right, cells)
 
 
 def draw_profiles(
@@ -81,18 +93,19 @@ def draw_profiles(
         field.append(("type to narrow", "faint"))
     room = max(1, rows - 3)
     top = max(0, min(chosen - room // 2, len(choices) - room))
-    name = min(32, cells // 3)
-    note_cells = max(0, cells - name - DRAFT_CELLS - MODEL_CELLS - CHECK_CELLS - 8)
+    name = min(32, cells // 3, max((len(choice.name) for choice in choices), default=0) + 2)
+    model = MODEL_CELLS if cells >= WIDE_CELLS else SHORT_MODEL_CELLS
+    note_cells = max(0, cells - name - DRAFT_CELLS - model - CHECK_CELLS - 8)
     head = row(
         ([("PROFILE", "faint")], name),
         ([("DRAFT", "faint")], DRAFT_CELLS),
-        ([("MODEL", "faint")], MODEL_CELLS),
+        ([("MODEL", "faint")], model),
         ([("CHECK", "faint")], CHECK_CELLS),
         ([("KNOWN", "faint")], note_cells),
     )
     body: list[Line] = [field, [], head]
     for i, choice in enumerate(choices[top : top + room], top):
-        line = _profile_line(choice, name, note_cells)
+        line = _profile_line(choice, name, model, note_cells)
         body.append(picked(line, cells) if i == chosen else line)
     if not choices:
         body.append(
@@ -107,7 +120,7 @@ def draw_profiles(
     )
 
 
-def _profile_line(choice: ProfileChoice, name: int, note_cells: int) -> Line:
+def _profile_line(choice: ProfileChoice, name: int, model_cells: int, note_cells: int) -> Line:
     lint: Line = [("✓", "ok")]
     if choice.problems or choice.warnings:
         lint = [(f"✗{choice.problems}", "bad")] if choice.problems else []
@@ -115,11 +128,11 @@ def _profile_line(choice: ProfileChoice, name: int, note_cells: int) -> Line:
             [(" " if lint else "", ""), (f"▲{choice.warnings}", "warn")] if choice.warnings else []
         )
     draft: Line = [(choice.algorithm, "text")] if choice.algorithm else [("none", "dim")]
-    model: Line = [(middle(choice.model, MODEL_CELLS), "dim")] if choice.model else [UNKNOWN]
+    model: Line = [(middle(choice.model, model_cells), "dim")] if choice.model else [UNKNOWN]
     return row(
         ([(middle(choice.name, name), "title")], name),
         (draft, DRAFT_CELLS),
-        (model, MODEL_CELLS),
+        (model, model_cells),
         (lint, CHECK_CELLS),
         ([(choice.note, "dim")], note_cells),
     )

@@ -8,18 +8,18 @@ from textual import on
 
 from specctl.tui.action import Target
 from specctl.tui.arrange import Place, Places, is_short
-from specctl.tui.asking import AskingScreen, Question
 from specctl.tui.listing import Listed
-from specctl.tui.panel import Panel
+from specctl.tui.listscreen import ListScreen
 from specctl.tui.panels.alerts import AlertsPanel, key_of
 from specctl.tui.render.standing import worst
 from specctl.tui.screen import bindings
 
 if TYPE_CHECKING:
     from specctl.domain.alerts.published import HostAlert
+    from specctl.tui.panel import Panel
 
 
-class AlertsScreen(AskingScreen):
+class AlertsScreen(ListScreen):
     """One list."""
 
     where = "alerts"
@@ -30,8 +30,17 @@ class AlertsScreen(AskingScreen):
         super().__init__()
         self.list = AlertsPanel()
 
-    def panels(self) -> list[Panel]:
+    @property
+    def main(self) -> AlertsPanel:
         """The list."""
+        return self.list
+
+    def narrowed(self) -> None:
+        """Take what passes the filter."""
+        self.list.gather()
+
+    def panels(self) -> list[Panel]:
+        """The one."""
         return [self.list]
 
     def places(self, cells: int, rows: int) -> Places:
@@ -65,11 +74,6 @@ class AlertsScreen(AskingScreen):
         """Actions follow the cursor."""
         self.repaint()
 
-    @on(Panel.Opened)
-    def open_clicked(self) -> None:
-        """A double click opens."""
-        self.do_row_open()
-
     def do_row_open(self) -> None:
         """Where it is wrong: the host and server; of a crash, the log."""
         chosen = self.list.chosen
@@ -86,29 +90,6 @@ class AlertsScreen(AskingScreen):
         if chosen is not None and chosen.is_open:
             self.specctl.alarm.acknowledge(key_of(chosen))
             self.specctl.repaint()
-
-    def do_filter_open(self) -> None:
-        """Filter by host, rule and words."""
-
-        def edited(text: str) -> None:
-            self.list.narrow(text)
-            self.repaint()
-
-        def answered(text: str | None) -> None:
-            if text is None:
-                edited("")
-            self.list.focus()
-
-        question = Question("/", edited, answered, "keeps it", lambda: f"{self.list.count()} match")
-        self.ask(question, self.list.terms)
-
-    def do_go_back(self) -> None:
-        """Clear the filter, then leave."""
-        if self.list.terms:
-            self.list.narrow("")
-            self.repaint()
-        else:
-            super().do_go_back()
 
     def do_copy_selection(self) -> None:
         """Copy the chosen one with what to do next."""

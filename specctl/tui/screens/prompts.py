@@ -16,12 +16,12 @@ from specctl.tui.render.prompt import MOST_ROWS, command_bar, draw_completions, 
 from specctl.tui.screen import Dialog, stand
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from textual import events
     from textual.app import ComposeResult
 
-    from specctl.tui.actions import Target
+    from specctl.tui.action import Action, Target
     from specctl.tui.render.lines import Drawing, Line
     from specctl.tui.scene import Scene
     from specctl.tui.services import ProfileChoice
@@ -30,16 +30,18 @@ if TYPE_CHECKING:
 class HelpPanel(Panel):
     """Keys and commands of the screen below."""
 
-    def __init__(self, where: str, target: Target) -> None:
+    def __init__(self, where: str, target: Target, why: Callable[[Action, Target], str]) -> None:
         super().__init__(id="help")
-        self.where, self.target = where, target
+        self.where, self.target, self.why = where, target, why
         self.search = Editor()
         self.top = 0
 
     def draw(self, scene: Scene, cells: int, rows: int) -> Drawing:
         """All of them, or those found."""
         del scene
-        return draw_help(self.where, self.target, self.search, cells, rows, top=self.top)
+        return draw_help(
+            self.where, self.target, self.search, cells, rows, top=self.top, why=self.why
+        )
 
     def move(self, rows: int) -> None:
         """Scroll."""
@@ -53,9 +55,9 @@ class HelpDialog(Dialog[None]):
     wanted = (104, 30)
     AUTO_FOCUS = "#help"
 
-    def __init__(self, where: str, target: Target) -> None:
+    def __init__(self, where: str, target: Target, why: Callable[[Action, Target], str]) -> None:
         super().__init__()
-        self.panel = HelpPanel(where, target)
+        self.panel = HelpPanel(where, target, why)
 
     def make(self) -> Panel:
         """The one panel."""

@@ -9,7 +9,7 @@ from specctl.tui.arrange import Place, Places, is_short
 from specctl.tui.editor import Editor
 from specctl.tui.panel import Panel
 from specctl.tui.render.chrome import hints
-from specctl.tui.render.lines import BLANK, Drawing, Line, spread
+from specctl.tui.render.lines import BLANK, Drawing, Line, spread, width
 from specctl.tui.render.welcome import draw_welcome
 from specctl.tui.screen import PanelScreen, bindings
 
@@ -66,7 +66,9 @@ class WelcomeScreen(PanelScreen):
     def _bar(self, cells: int) -> Line:
         if self.path is not None:
             right = [*hints([("enter", "opens it"), ("esc", "cancel")]), BLANK]
-            return spread([(" folder: ", "key"), *self.path.line()], right, cells)
+            return spread(
+                [(" folder: ", "key"), *self.path.line(cells - width(right) - 9)], right, cells
+            )
         return spread(
             [BLANK, *hints([("i", "init"), ("o", "open"), ("q", "quit")])],
             [("?", "key"), (" help ", "dim")],
