@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from specctl import __version__
 from specctl.adapters import paths
+from specctl.adapters.command_log import read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,6 +125,29 @@ def ledger_lines() -> Iterator[tuple[str, str]]:
             ledger.close()
     except sqlite3.Error as error:
         yield "cannot be read", str(error)
+
+
+def noted_hosts() -> frozenset[str]:
+    """Hosts of the ledger and of the command log, those of other workspaces among them."""
+    hosts = {one.host for one in read_file(paths.command_file())}
+    if not paths.ledger_file().exists():
+        return frozenset(hosts - {""})
+    try:
+        ledger = sqlite3.connect(f"{paths.ledger_file().as_uri()}?mode=ro", uri=True, timeout=1.0)
+        try:
+            hosts |= {str(host) for (host,) in ledger.execute("SELECT DISTINCT host FROM runs")}
+        finally:
+            ledger.close()
+    except sqlite3.Error:  # a ledger that cannot be read names no host in the report either
+        return frozenset(hosts - {""})
+    return frozenset(hosts - {""})
+
+
+def own_folders() -> frozenset[str]:
+    """Where specctl keeps its files, where that is told by a variable."""
+    named = ("XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "TMPDIR")
+    found = {os.environ.get(name, "").rstrip("/") for name in named}
+    return frozenset(found - {"", "/tmp"})
 
 
 def kept_lines() -> Iterator[tuple[str, str]]:

@@ -132,12 +132,19 @@ def known_names(workspace: Workspace | None, asked: Asked = NOBODY) -> Names:
     called = {name for one in hosts for name in (one.name, one.ssh, one.address) if name}
     practice = {one.name for one in _hosts(workspace) if one.is_simulated}
     return Names(
-        hosts=(surroundings.own_hosts() | configured | called | asked.hosts) - practice,
+        hosts=(
+            surroundings.own_hosts()
+            | surroundings.noted_hosts()
+            | configured
+            | called
+            | asked.hosts
+        )
+        - practice,
         users=surroundings.own_users()
         | logins
         | asked.users
         | {one.user for one in hosts if one.user},
-        paths=frozenset({str(workspace.root)} if workspace else ()),
+        paths=surroundings.own_folders() | ({str(workspace.root)} if workspace else set()),
         homes=surroundings.own_homes(),
         secrets=frozenset(secrets),
     )

@@ -88,3 +88,25 @@ def test_it_says_the_version_of_the_ledger_and_how_runs_ended(run, home):
     assert "schema version: 7" in done.out
     assert "1 ago: launch on h: died ``` of <user-1>@<host-1>" in done.out
     assert "\n````\n" in done.out, "its backticks do not end the block"
+
+
+def test_hosts_of_other_workspaces_and_folders_told_by_variables_are_not_named(run, tmp_path):
+    state, empty = tmp_path / "acme-state", tmp_path / "empty"
+    empty.mkdir()
+    (state / "specctl").mkdir(parents=True)
+    ledger = sqlite3.connect(state / "specctl/ledger.db")
+    ledger.execute("CREATE TABLE runs (kind, host, began_s, outcome)")
+    lost = f"cannot read {state}/x of megacorp-7"
+    ledger.execute("INSERT INTO runs VALUES ('probe', 'megacorp-7', 1, ?)", (lost,))
+    ledger.commit()
+    ledger.close()
+    (state / "specctl/commands.jsonl").write_text(
+        '{"time_s": 1.0, "host": "initech-3", "way": "command", "what": "holder"}\n'
+    )
+    done = run("support", inside=empty, XDG_STATE_HOME=str(state))
+    assert done.status == 0, done.err
+    assert "probe on <host-" in done.out
+    assert "<path-1>/x" in done.out
+    assert "command holder" in done.out
+    for name in ("megacorp", "initech", "acme-state"):
+        assert name not in done.out
