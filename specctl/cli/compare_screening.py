@@ -8,13 +8,13 @@ from specctl.cli.compare_trial import (
     open_ledger,
     publish_outcome,
     resume,
-    say_progress,
     write_summary,
 )
 from specctl.cli.diagnostics import INTERRUPTED, say, warn
 from specctl.cli.output import style, write, write_json
 from specctl.cli.running import confirm, finder, fleet_of
 from specctl.cli.table import table
+from specctl.cli.trial_progress import TrialAnnouncer, say_plan
 from specctl.domain.errors import RefusedError, UsageError
 from specctl.domain.plain import plain
 from specctl.domain.runs import RunKind
@@ -187,8 +187,7 @@ async def _agree_and_screen(
     from specctl.services.screening import run_screening
     from specctl.services.screening_keeping import read_screening, resumable_screening
 
-    for number, words in enumerate(proposal.words, start=1):
-        say(f"{number}. {words}")
+    say_plan(proposal.words, budget_s)
     for check in proposal.refusals:
         warn(f"{check.words}. {check.next_step}")
     if is_dry:
@@ -202,7 +201,7 @@ async def _agree_and_screen(
     if ledger.has_run(proposal.plan.id):
         _, blocks = read_screening(ledger, proposal.plan.id)
         blocks = resumable_screening(proposal.plan, blocks, fleet.clock.now())
-    fleet.store.subscribe(say_progress)
+    fleet.store.subscribe(TrialAnnouncer().take)
     say(f"screening {proposal.plan.id}; Ctrl-C keeps what is measured")
     return await run_screening(
         await fleet.connect(proposal.plan.host),

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from specctl.cli.diagnostics import INTERRUPTED, say, warn
 from specctl.cli.output import style, write, write_json
-from specctl.cli.plan_text import say_restoring
 from specctl.cli.running import confirm, finder, fleet_of
 from specctl.cli.table import table
+from specctl.cli.trial_progress import TrialAnnouncer, say_plan
 from specctl.domain.errors import RefusedError, UsageError
-from specctl.domain.events import TrialProgressed
 from specctl.domain.plain import plain
 from specctl.domain.trial.published import publish
 from specctl.domain.trial.rows import (
@@ -30,9 +29,7 @@ if TYPE_CHECKING:
 
     from specctl.adapters.ledger import Ledger
     from specctl.cli.invocation import Invocation
-    from specctl.domain.events import Event
     from specctl.domain.profile import Profile
-    from specctl.domain.state import State
     from specctl.domain.trial.design import Design
     from specctl.domain.trial.published import PublishedTrial
     from specctl.domain.trial.running import TrialBlock
@@ -172,8 +169,7 @@ async def _agree_and_run(
     from specctl.adapters.secrets import Secrets
     from specctl.services.trial import read_trial, resumable, run_trial
 
-    for number, words in enumerate(proposal.words, start=1):
-        say(f"{number}. {words}")
+    say_plan(proposal.words, budget_s)
     for check in proposal.refusals:
         warn(f"{check.words}. {check.next_step}")
     if is_dry:
@@ -187,7 +183,7 @@ async def _agree_and_run(
     if ledger.has_run(proposal.plan.id):
         _, blocks = read_trial(ledger, proposal.plan.id)
         blocks = resumable(proposal.plan, blocks, fleet.clock.now())
-    fleet.store.subscribe(say_progress)
+    fleet.store.subscribe(TrialAnnouncer().take)
     say(f"trial {proposal.plan.id}; Ctrl-C keeps what is measured")
     return await run_trial(
         await fleet.connect(proposal.plan.host),
@@ -199,20 +195,6 @@ async def _agree_and_run(
         blocks=blocks,
         budget_s=budget_s,
     )
-
-
-def say_progress(event: Event, _state: State) -> None:
-    """A line for each launch of a trial or screening, and what is started again after it."""
-    say_restoring(event)
-    if not isinstance(event, TrialProgressed):
-        return
-    ratio = ""
-    if event.ratio is not None and event.low is not None and event.high is not None:
-        ratio = f"; {event.ratio:.3f}x ({event.low:.3f} to {event.high:.3f})"
-    elif event.ratio is not None:
-        ratio = f"; {event.ratio:.3f}x so far"
-    word = f": {event.word}" if event.word else ""
-    say(f"{event.words}, {event.done} of at most {event.most} launches{ratio}{word}")
 
 
 def write_outcome(outcome: TrialOutcome, *, as_json: bool) -> int:
