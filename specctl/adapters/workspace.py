@@ -191,7 +191,8 @@ class Workspace:
             hint = f"specctl check {name}" if kind == "profile" else "specctl check"
             return InvalidFileError(problems, hint=hint)
         close = nearest(name, known)
-        hint = f"nearest: {close}" if close else f"{self._shown_root}{folder}/ holds one file each"
+        listed = f"specctl {kind}s lists them; {self._shown_root}{folder}/ holds one file each"
+        hint = f"nearest: {close}" if close else listed
         return UsageError(f"no {kind} called {name}", hint=hint)
 
     def check(self, names: Sequence[str] = (), *, on: str | None = None) -> tuple[Problem, ...]:

@@ -110,7 +110,11 @@ def test_help_names_every_bundled_workload(run, command):
         (("shwo", "p"), "no command called shwo; nearest: show\nhint: specctl --help\n"),
         (("show",), "missing argument 'PROFILE'\nhint: specctl show --help\n"),
         (("show", "--zebra"), "no such option '--zebra'\nhint: specctl show --help\n"),
-        (("show", "nothing"), "no profile called nothing\nhint: profiles/ holds one file each\n"),
+        (
+            ("show", "nothing"),
+            "no profile called nothing\n"
+            "hint: specctl profiles lists them; profiles/ holds one file each\n",
+        ),
         (("-C", "none", "check"), "none is not a directory\nhint: specctl init none\n"),
         (("schema", "profil"), None),
         (("import", "x", "none.sh"), None),

@@ -92,7 +92,16 @@ def test_a_broken_file_takes_only_itself_and_its_children_down(root):
     [
         (lambda w: w.host("gpu9"), "no host called gpu9", "nearest: gpu8"),
         (lambda w: w.profile("bas"), "no profile called bas", "nearest: base"),
-        (lambda w: w.profile("zzz"), "no profile called zzz", "profiles/ holds one file each"),
+        (
+            lambda w: w.profile("zzz"),
+            "no profile called zzz",
+            "specctl profiles lists them; profiles/ holds one file each",
+        ),
+        (
+            lambda w: w.host("zzzzzzzz"),
+            "no host called zzzzzzzz",
+            "specctl hosts lists them; remotes/ holds one file each",
+        ),
         (lambda w: w.profile("base", "gpu"), "no host called gpu", "nearest: gpu8"),
         (lambda w: w.check(["bas"]), "no profile called bas", "nearest: base"),
     ],
