@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import shlex
 import shutil
@@ -17,11 +19,11 @@ from specctl.cli.diagnostics import INTERRUPTED
 from specctl.cli.output import style, write
 from specctl.cli.running import run
 from specctl.cli.story import FOREIGN, NGRAM, PROMPTS, TRAINED, UP, chapters, ending, short_prompts
-from specctl.domain.errors import NotMetError, RemoteFailedError, UsageError
+from specctl.domain.errors import NotMetError, RefusedError, RemoteFailedError, UsageError
 from specctl.domain.runs import RunKind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from specctl.domain.runs import Run
 
@@ -70,6 +72,31 @@ class Stage:
             raise NotMetError(f"{profile} was not tried", hint="The story expects a trial of it.")
         return found[0]
 
+    @contextlib.contextmanager
+    def made(self) -> Iterator[None]:
+        """An empty workspace, this demo's alone until it ends, and removed then."""
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError), self._held():
+            self.remove()
+        self.make()
+        with self._held():
+            try:
+                yield
+            finally:
+                self.run(("lab", "down"))
+                self.remove()
+
+    @contextlib.contextmanager
+    def _held(self) -> Iterator[None]:
+        with (self.folder / MARK).open("rb") as mark:
+            try:
+                fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise RefusedError(
+                    f"another demo is being played in {self.folder}",
+                    hint="End it first, or name a folder of its own: specctl lab demo DIR",
+                ) from None
+            yield
+
     def make(self) -> None:
         """An empty workspace; what an earlier demo left is removed."""
         self.remove()
@@ -109,8 +136,7 @@ def command(directory: Path, *, is_printed: bool) -> int:
     specctl lab demo --print
     """  # noqa: D301  click reads \b
     stage = Stage(directory.absolute())
-    stage.make()
-    try:
+    with stage.made():
         told(LAB, UP)
         if stage.run(UP):
             raise RemoteFailedError("the lab did not come up")
@@ -118,9 +144,6 @@ def command(directory: Path, *, is_printed: bool) -> int:
         if has_screen and not is_printed:
             return stage.run((), SPECCTL_GUIDE="lab")
         return print_story(stage)
-    finally:
-        stage.run(("lab", "down"))
-        stage.remove()
 
 
 def print_story(stage: Stage) -> int:

@@ -25,7 +25,7 @@ from specctl.cli.story import (
     ending,
     short_prompts,
 )
-from specctl.domain.errors import NotMetError, UsageError
+from specctl.domain.errors import NotMetError, RefusedError, UsageError
 from specctl.domain.runs import Provenance, Run, RunKind
 from specctl.domain.trial.trial_json import plan_json
 from tests.unit.domain.trial.runs import trial_plan
@@ -102,6 +102,26 @@ def test_what_an_earlier_demo_left_is_cleared_away(stage):
     stage.make()
     assert list((stage.folder / "workspace/remotes").iterdir()) == []
     assert (stage.folder / MARK).exists()
+
+
+def test_a_demo_that_is_being_played_is_not_cleared_away_by_another(stage, monkeypatch):
+    monkeypatch.setattr(Stage, "run", lambda _stage, words: 0)
+    with stage.made():
+        (stage.folder / "workspace/remotes/lab-1.toml").touch()
+        with (
+            pytest.raises(RefusedError, match="another demo is being played in"),
+            Stage(stage.folder).made(),
+        ):
+            pytest.fail("a second one began")
+        assert (stage.folder / "workspace/remotes/lab-1.toml").exists()
+    assert not stage.folder.exists()
+
+
+def test_a_file_in_place_of_its_folder_is_left_alone(tmp_path):
+    (tmp_path / "demo").touch()
+    with pytest.raises(UsageError, match="is there already"), Stage(tmp_path / "demo").made():
+        pytest.fail("it began")
+    assert (tmp_path / "demo").is_file()
 
 
 def test_a_chapter_that_ends_otherwise_ends_the_story(stage, monkeypatch, capsys):
