@@ -143,6 +143,7 @@ async def _probe(bench: Bench, server: Server, settings: Settings, profile: Prof
         store=bench.store,
         clock=bench.clock,
         keys=keys_of(profile, bench.connection.host, bench.secrets),
+        is_measuring=True,
     )
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from specctl.domain.errors import RefusedError, RemoteFailedError, UsageError
 from specctl.domain.events import ProbeFinished, ProbeProgressed
+from specctl.domain.measured_on import MEASURING
 from specctl.domain.open_loop import ArrivalKind, Arrivals
 from specctl.domain.probe import Prompt, VoidKind
 from specctl.domain.probe_json import probe_json
@@ -365,6 +366,12 @@ async def test_servers_that_cannot_be_measured_are_refused(probe, server, change
 async def test_one_probe_of_a_server_at_a_time(probe, connection, server):
     async with hold_locks(connection, (f"probe-{server.port}",), "a probe"):
         with pytest.raises(RefusedError, match="is locked by"):
+            await probe()
+
+
+async def test_no_probe_while_a_comparison_measures_there(probe, connection, server):
+    async with hold_locks(connection, (f"{MEASURING}port-{server.port}",), "specctl compare"):
+        with pytest.raises(RefusedError, match=f"port-{server.port} measured on by .*compare"):
             await probe()
 
 
