@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from specctl.domain.events import HostSampled, ServerSampled, ServersSeen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from specctl.domain.events import Event
 
 GPU_FIELDS = ("utilization_percent", "sm_clock_mhz", "power_w")
@@ -97,13 +95,22 @@ class _Ring:
         self.counts[slot] += 1
         self.means[slot] += (value - self.means[slot]) / self.counts[slot]
 
-    def at(self, number: int) -> float | None:
-        """The mean of bucket `number`, None when nothing was measured in it."""
-        size = len(self.means)
-        if number > self.newest or number <= self.newest - size or number < 0:
-            return None
-        slot = number % size
-        return self.means[slot] if self.counts[slot] else None
+    def means_between(self, first: int, cells: int, cell_s: float) -> list[float | None]:
+        """A mean for each of `cells` pieces of `cell_s`, the first of them number `first`."""
+        step_s, size, means, counts = self.step_s, len(self.means), self.means, self.counts
+        oldest = max(0, self.newest - size + 1)
+        found: list[float | None] = []
+        for n in range(first, first + cells):
+            begin = math.floor(n * cell_s / step_s)
+            end = max(begin + 1, math.ceil((n + 1) * cell_s / step_s))
+            total, known = 0.0, 0
+            for number in range(max(begin, oldest), min(end, self.newest + 1)):
+                slot = number % size
+                if counts[slot]:
+                    total += means[slot]
+                    known += 1
+            found.append(total / known if known else None)
+        return found
 
     def copy(self) -> _Ring:
         return _Ring(self.step_s, self.means[:], self.counts[:], self.newest)
@@ -143,19 +150,10 @@ class Series:
         """
         if cells <= 0:
             return []
-        cell_s = span / cells
+        cell_s, ring = span / cells, self._rings[span]
         last = math.floor(now_s / cell_s)
-        found = [
-            self._mean(span, n * cell_s, (n + 1) * cell_s)
-            for n in range(last - cells + 1, last + 1)
-        ]
+        found = ring.means_between(last - cells + 1, cells, cell_s)
         return _held(found, max(1, int(self.hold_s / cell_s)))
-
-    def _mean(self, span: Span, start_s: float, end_s: float) -> float | None:
-        ring = self._rings[span]
-        first = math.floor(start_s / ring.step_s)
-        last = max(first, math.ceil(end_s / ring.step_s) - 1)
-        return _mean(ring.at(number) for number in range(first, last + 1))
 
     def copy(self) -> Series:
         """The series as it is now."""
@@ -163,11 +161,6 @@ class Series:
         twin.last_s = self.last_s
         twin._rings = {span: ring.copy() for span, ring in self._rings.items()}
         return twin
-
-
-def _mean(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
 
 
 def _held(values: list[float | None], longest: int) -> list[float | None]:

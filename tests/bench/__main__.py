@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.bench import (
+    beside_nvitop,
     fifty,
     fleet_screen,
     forecasting,
@@ -34,6 +35,7 @@ BENCHES: tuple[Callable[[], Measured | list[Measured]], ...] = (
     serving.serving,
     fifty.fifty,
     fleet_screen.fleet_screen,
+    beside_nvitop.beside_nvitop,
     inspecting.inspecting,
     forecasting.forecasting,
     probing.probing,

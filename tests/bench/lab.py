@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from specctl.services.fleet import Fleet
 
 MANY_LOGINS = ("MaxStartups 200:100:300", "LogLevel ERROR")
-OPPONENTS = ("ssh", "sshd", "ssh-keygen", "gcc", "make")
+OPPONENTS = ("ssh", "sshd", "ssh-keygen", "gcc", "make", "tmux")
 
 
 class MissingOpponentError(Exception):
