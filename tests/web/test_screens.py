@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 
 import pytest
@@ -83,14 +84,18 @@ async def test_the_process_ends_with_the_server_and_the_browser_is_told():
         assert not lives(pid)
 
 
-async def test_one_that_does_not_hear_is_killed(monkeypatch):
+async def test_one_that_does_not_hear_is_killed_without_a_word_from_python(monkeypatch):
     monkeypatch.setattr(child, "_QUIT_S", 0.1)
     monkeypatch.setattr(child, "_TERM_S", 0.1)
+    complaints = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, about: complaints.append(about))
     async with serving(DEAF) as web:
         socket = await web.open(await web.let_in())
         assert await painted(socket) == "deaf"
         await socket.close()
         await all_closed(web)
+    gc.collect()
+    assert complaints == []
 
 
 async def test_why_a_screen_could_not_begin_is_said_in_the_browser():

@@ -80,21 +80,23 @@ class Child:
 
     async def end(self) -> None:
         """Ask it to end, tell it, then kill it and what it started."""
-        reading = asyncio.gather(self._discard())
-        try:
-            await self._write(about({"type": "quit"}))
-            if not await self._has_ended(_QUIT_S):
-                self._signal(signal.SIGTERM)
-                await self._has_ended(_TERM_S)
-        finally:
-            self._kill()
-            reading.cancel()
+        async with asyncio.TaskGroup() as group:
+            reading = group.create_task(self._discard())
+            try:
+                await self._write(about({"type": "quit"}))
+                if not await self._has_ended(_QUIT_S):
+                    self._signal(signal.SIGTERM)
+                    await self._has_ended(_TERM_S)
+            finally:
+                self._kill()
+                reading.cancel()
         await self._has_ended(_KILL_S)
 
     async def _discard(self) -> None:
         """One that waits until its paint is read could not hear that it shall end."""
-        while await self._stdout.read(65536):
-            pass
+        with contextlib.suppress(ConnectionError):
+            while await self._stdout.read(65536):
+                pass
 
     async def _has_ended(self, within_s: float) -> bool:
         try:
