@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from specctl.domain.events import HostDescribed
 from specctl.tui.key_table import page
+from tests.tui.all_scenes import SCENES
 from tests.tui.shoot import svg
-from tests.tui.trial_scenes import SCENES
 
 if TYPE_CHECKING:
     from specctl.domain.events import Event
@@ -23,7 +23,8 @@ FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
 KEYS = FOLDER.parent / "keys.md"
 NAMES = (
     "fleet-120x40", "host-120x40", "plan-120x40", "crash-120x40", "host-80x24", "source-120x40",
-    "profiles-screen-120x40", "trial-live-120x40", "trial-verdict-120x40",
+    "profiles-screen-120x40", "trial-live-120x40", "trial-verdict-120x40", "alerts-120x40",
+    "log-120x40", "commands-120x40", "replay-120x40",
 )  # fmt: skip
 
 

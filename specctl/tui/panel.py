@@ -246,12 +246,9 @@ class Panel(Painted, can_focus=True):
         del row, cell, cells
         return False
 
-    def on_focus(self) -> None:
-        """The frame and the number show it."""
-        self.repaint()
-
-    def on_blur(self) -> None:
-        """The frame and the number show it."""
+    def watch_has_focus(self, has_focus: bool) -> None:  # noqa: FBT001  Textual's signature
+        """The frame and the number show it; handlers of the event come before it holds."""
+        super().watch_has_focus(has_focus)
         self.repaint()
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:

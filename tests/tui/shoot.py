@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import cairosvg
 from rich.console import Console
 
-from tests.tui.trial_scenes import SCENES
+from tests.tui.all_scenes import SCENES
 
 if TYPE_CHECKING:
     from textual.app import App

@@ -193,12 +193,12 @@ async def test_a_click_selects_and_a_double_click_opens() -> None:
         on(app, HostScreen)
 
 
-async def test_the_wheel_scrolls_what_is_under_it() -> None:
+async def test_the_cursor_moves_over_more_gpus_than_are_in_sight() -> None:
     gpus = tuple(parts.gpu(i) for i in range(64))
     events = [*story.pro6k_01(), HostSampled("pro6k-01", parts.NOW_S, parts.host_sample(gpus))]
     async with running(events, "enter", "1", "j", "j") as (app, _, _fake):
         on(app, HostScreen)
-        assert on(app, HostScreen).gpus.top == 2
+        assert on(app, HostScreen).gpus.at == 2
 
 
 async def test_the_palette_offers_what_can_be_done_here() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.tui.scenes import SCENES
+from tests.tui.all_scenes import SCENES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,6 +45,11 @@ NAMES = (
     "drift-120x40",
     "log-120x40",
     "commands-120x40",
+    "fleet-64-120x40",
+    "trial-live-120x40",
+    "trial-verdict-120x40",
+    "trial-verdict-80x24",
+    "replay-120x40",
 )
 
 
