@@ -26,7 +26,7 @@ class FakeNewcomers:
     """Answers at once; `unknown_keys` are the keys asked about before a machine is looked over."""
 
     def __init__(self) -> None:
-        self.rows_of_new = ROWS
+        self.rows_of_new: tuple[Row, ...] = ROWS
         self.unknown_keys: list[tuple[SpecctlError, OfferedKey]] = []
         self.added: list[str] = []
 

@@ -60,8 +60,8 @@ async def test_no_log_and_no_command_reaches_the_terminal_as_it_is(text: str) ->
             await settled(pilot)
             on(app, LogScreen)
             assert_safe(app)
-        for keys in (("at",), ("g",), ("enter",), ("slash", "x")):
-            await press(pilot, *keys)
+        for words in (("at",), ("g",), ("enter",), ("slash", "x")):
+            await press(pilot, *words)
             on(app, CommandsScreen)
             assert_safe(app)
 
@@ -70,7 +70,7 @@ async def test_no_log_and_no_command_reaches_the_terminal_as_it_is(text: str) ->
 async def test_neither_a_new_machine_nor_what_is_typed_or_raised_reaches_it(text: str) -> None:
     async with running(story.pro6k_01(), size=SMALL) as (app, pilot, fake):
         fake.rows_of_new = (Row(text, Level.WARN, text, text), Row(text, Level.FAIL, text, text))
-        fake.ssh_aliases = lambda: {text[:200] or "x": text}  # type: ignore[method-assign]
+        fake.ssh_aliases = lambda: {text[:200]: text}  # type: ignore[method-assign]
         await press(pilot, "n")
         on(app, ChoiceDialog)
         assert_safe(app)
@@ -113,7 +113,7 @@ async def test_no_plan_of_a_trial_and_no_screening_reaches_it(text: str) -> None
         assert_safe(app)
         await press(pilot, "escape", "escape", "escape")
         fake.ask_trial = ask_trial  # type: ignore[method-assign]
-        fake.plan_trial = refuse  # type: ignore[method-assign]
+        fake.plan_trial = refuse  # type: ignore[method-assign, assignment]
         await press(pilot, "enter", "c", *"eagle", "enter")
         await settled(pilot)
         on(app, TrialPlanDialog)
