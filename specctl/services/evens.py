@@ -57,13 +57,13 @@ class KnownEvens:
 
     async def read(self) -> None:
         """Read the ledger, unless it is as it was."""
-        mark = await asyncio.to_thread(_mark, self._path)
+        mark = await asyncio.to_thread(ledger_mark, self._path)
         if mark != self._mark:
             self._mark = mark
             self._known = await asyncio.to_thread(read_evens, self._path, self._baselines)
 
 
-def _mark(path: Path) -> tuple[float, ...]:
+def ledger_mark(path: Path) -> tuple[float, ...]:
     """Changes when the ledger or its write-ahead log does; empty without one."""
     files = [path, path.with_name(path.name + "-wal")]
     return tuple(file.stat().st_mtime for file in files if file.exists())

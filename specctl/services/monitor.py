@@ -25,6 +25,7 @@ from specctl.services.watching import HostWatch
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from specctl.domain.alerts.judging import Even
     from specctl.domain.server import Server
     from specctl.services.fleet import Fleet
     from specctl.services.server_watch import ServerWatch
@@ -97,6 +98,10 @@ class Monitor:
         self._nudges.setdefault(name, asyncio.Event()).set()
         if name in self._watching:
             self._watching[name].look_now()
+
+    def even(self, host: str, profile: str | None) -> Even | None:
+        """The break-even that runs of the ledger give, as alerts have it."""
+        return self._evens(host).get(profile or "")
 
     def server(self, host: str, name: str) -> ServerWatch | None:
         """What is kept of a server between looks."""

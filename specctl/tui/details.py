@@ -10,6 +10,7 @@ from specctl.tui.services import Argument, Reference, ServerDetails
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from specctl.domain.alerts.judging import Even
     from specctl.domain.drift import ServerDrift
     from specctl.domain.probe import ProbeResult
     from specctl.domain.profile import Profile
@@ -53,6 +54,13 @@ def reference(own: ProbeResult | None, base: ProbeResult | None, name: str | Non
     if comparable and own is not None and own.step_s and base.step_s:
         even = own.step_s / base.step_s
     return Reference(base.tokens_per_s, even, f"probe of {name}")
+
+
+def with_even(reference: Reference, even: Even | None) -> Reference:
+    """The reference; where it gives no break-even, that of another run of the ledger."""
+    if reference.even is not None or even is None:
+        return reference
+    return Reference(reference.tokens_per_s, even.value, reference.source or even.source)
 
 
 def by_position(histogram: tuple[int, ...] | None) -> tuple[float, ...]:

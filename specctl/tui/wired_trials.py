@@ -15,6 +15,7 @@ from specctl.domain.report.references import Published, read_published
 from specctl.domain.runs import RunKind, brief
 from specctl.domain.trial.summary import summarise
 from specctl.services.arm_profile import arm_profile
+from specctl.services.evens import ledger_mark
 from specctl.services.probing import Settings
 from specctl.services.reporting import save_report, show_report
 from specctl.services.runs import conditions, sheet_of_run
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from specctl.adapters.workspace import Workspace
     from specctl.domain.profile import Profile
     from specctl.domain.run_sheet import RunSheet
-    from specctl.domain.runs import RunBrief
+    from specctl.domain.runs import Run, RunBrief
     from specctl.domain.state import Store
     from specctl.domain.trial.running import TrialBlock
     from specctl.services.trial import TrialOutcome
@@ -42,6 +43,11 @@ if TYPE_CHECKING:
 WORKLOAD = "mixed"
 MOST_TRIALS = 200
 MOST_LEARNED = 30
+LOOK_EVERY_S = 3.0
+"""How often the ledger is looked at: another specctl may have written a trial to it."""
+
+Learned = dict[str, tuple[float, Reference | None]]
+"""Trial to when it ended and what it says; one that has ended says the same until it goes on."""
 
 
 class WorkspaceTrials(WorkspaceScreenings):
@@ -53,6 +59,9 @@ class WorkspaceTrials(WorkspaceScreenings):
         super().__init__(workspace, store)
         self._learned: dict[tuple[str, str], Reference] = {}
         """By host and profile: what its newest trial says of it."""
+
+        self._said: Learned = {}
+        self._ledger_was: tuple[float, ...] = ()
 
     # ---------------------------------------------------------------- asking
 
@@ -134,8 +143,20 @@ class WorkspaceTrials(WorkspaceScreenings):
 
     async def learn_trials(self) -> None:
         """Work out what the newest trials say, for the screens of the hosts."""
+        self._ledger_was = await asyncio.to_thread(ledger_mark, ledger_file())
         with suppress(UsageError):  # a ledger that cannot be used is told of where it is asked for
-            self._learned = await asyncio.to_thread(_learn)
+            self._learned = await asyncio.to_thread(_learn, self._said)
+
+    async def follow_trials(self) -> None:
+        """Work it out again whenever the ledger was written to, until cancelled."""
+        while True:
+            await self._clock.sleep(LOOK_EVERY_S)
+            await self.learn_new_trials()
+
+    async def learn_new_trials(self) -> None:
+        """Work it out again, unless the ledger is as it was."""
+        if await asyncio.to_thread(ledger_mark, ledger_file()) != self._ledger_was:
+            await self.learn_trials()
 
     def with_trial(self, reference: Reference, host: str, profile: str | None) -> Reference:
         """The reference of this session's probes; where they give no break-even, a trial's."""
@@ -183,20 +204,35 @@ def _report(trial: str, now_s: float) -> Path:
         return save_report(ledger, trial, now_s)
 
 
-def _learn() -> dict[tuple[str, str], Reference]:
+def _learn(said: Learned) -> dict[tuple[str, str], Reference]:
+    """What the newest trials say; of those in `said` that ended then, nothing is read again."""
     found: dict[tuple[str, str], Reference] = {}
     with closing(Ledger(ledger_file())) as ledger:
         for run in ledger.runs(kind=RunKind.TRIAL, most=MOST_LEARNED):
             key = (run.host, run.profiles[-1])
             if key in found:
                 continue
-            with suppress(ValueError):  # not a trial as this version keeps them
-                one = summarise(*read_trial(ledger, run.id)).concurrencies[0]
-                if one.break_even is not None:
-                    rate = one.arms[0].tokens_per_s.mean
-                    source = f"trial {run.id} against {run.profiles[0]}"
-                    found[key] = Reference(rate, one.break_even.break_even, source)
+            before = said.get(run.id)
+            if before is not None and before[0] == run.ended_s:
+                reference = before[1]
+            else:
+                reference = _said_by(ledger, run)
+                if run.ended_s is not None:
+                    said[run.id] = run.ended_s, reference
+            if reference is not None:
+                found[key] = reference
     return found
+
+
+def _said_by(ledger: Ledger, run: Run) -> Reference | None:
+    try:
+        one = summarise(*read_trial(ledger, run.id)).concurrencies[0]
+    except ValueError:  # not a trial as this version keeps them
+        return None
+    if one.break_even is None:
+        return None
+    source = f"trial {run.id} against {run.profiles[0]}"
+    return Reference(one.arms[0].tokens_per_s.mean, one.break_even.break_even, source)
 
 
 def _read(trial: str) -> TrialSheet:

@@ -29,7 +29,7 @@ from specctl.services.measured_server import NO_KEYS
 from specctl.services.monitor import Monitor
 from specctl.services.probing import Settings, probe_server
 from specctl.services.stop import StopOptions, plan_stop, stop_server
-from specctl.tui.details import details_of, named_causes
+from specctl.tui.details import details_of, named_causes, with_even
 from specctl.tui.services import ProbePlan, ProfileChoice, ServerDetails
 from specctl.tui.wired_enrolling import WorkspaceEnrolling
 from specctl.tui.wired_reading import reopen
@@ -131,9 +131,10 @@ class WorkspaceServices(WorkspaceEnrolling):
         info = watch.info if watch else None
         details = details_of(server, profile, self._store.state.host(host), info)
         drift = self.drift_at_hand(host, server, info)
+        reference = self.with_trial(details.reference, host, server.profile)
         return replace(
             details,
-            reference=self.with_trial(details.reference, host, server.profile),
+            reference=with_even(reference, self._monitor.even(host, server.profile)),
             drift=drift,
             arguments=named_causes(details.arguments, drift),
         )
@@ -152,6 +153,7 @@ class WorkspaceServices(WorkspaceEnrolling):
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._monitor.watch(self.hosts()), name="hosts")
                 group.create_task(self._notice(), name="files of hosts")
+                group.create_task(self.follow_trials(), name="what trials say")
         finally:
             await self._fleet.close()
 

@@ -101,6 +101,30 @@ async def test_the_newest_trial_gives_the_break_even_of_a_host(
     assert services.with_trial(own, "pro6k-01", trials.EAGLE) is own
 
 
+async def test_a_trial_of_another_process_is_learned_once(
+    services: WorkspaceServices, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    whole = wired_trials.read_trial
+
+    def counted(ledger: Ledger, run_id: str) -> object:
+        read.append(run_id)
+        return whole(ledger, run_id)
+
+    monkeypatch.setattr(wired_trials, "read_trial", counted)
+    await services.learn_new_trials()
+    assert services.with_trial(Reference(), "pro6k-01", trials.EAGLE).even is None
+
+    keep(tmp_path / "ledger.db", trials.decided())
+    await services.learn_new_trials()
+    await services.learn_new_trials()
+    found = services.with_trial(Reference(), "pro6k-01", trials.EAGLE)
+    assert found.even == pytest.approx(1.69, abs=0.01)
+    await services.learn_trials()
+    assert services.with_trial(Reference(), "pro6k-01", trials.EAGLE) == found
+    assert len(read) == 1
+
+
 async def test_a_trial_that_is_not_there_is_an_error_of_words(
     services: WorkspaceServices,
 ) -> None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from specctl.domain.alerts.judging import Even
 from specctl.domain.profile import Profile, Speculation
 from specctl.domain.server import Evidence
 from specctl.domain.state import HostState
@@ -13,8 +14,9 @@ from specctl.tui.details import (
     details_of,
     named_causes,
     reference,
+    with_even,
 )
-from specctl.tui.services import Argument
+from specctl.tui.services import Argument, Reference
 from tests.tui import library, parts, plans
 
 OWN = plans.probe_result()
@@ -43,6 +45,16 @@ def test_other_concurrency_gives_no_break_even() -> None:
 
 def test_no_baseline_no_reference() -> None:
     assert reference(OWN, None, "b").tokens_per_s is None
+
+
+def test_other_runs_give_a_break_even_where_there_is_none() -> None:
+    even = Even(1.51, "comparison aaaa, 1 at a time")
+    assert with_even(Reference(50.0, 1.2, "probe of base"), even).even == 1.2
+    assert with_even(Reference(50.0, None, "probe of base"), even) == Reference(
+        50.0, 1.51, "probe of base"
+    )
+    assert with_even(Reference(), even).source == "comparison aaaa, 1 at a time"
+    assert with_even(Reference(), None) == Reference()
 
 
 def test_void_probes_are_not_held_against_anything() -> None:
