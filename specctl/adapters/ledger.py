@@ -168,6 +168,13 @@ class Ledger:
             if not done.rowcount:
                 raise UsageError(f"no run {run_id} in {self.path}")
 
+    def plan_again(self, run_id: str, document: Mapping[str, Any]) -> None:
+        """Keep another document of a run that goes on."""
+        with self._writing():
+            self._file.execute(
+                "UPDATE runs SET document = ? WHERE id = ?", (_text(document), run_id)
+            )
+
     def add_block(self, run_id: str, document: Mapping[str, Any]) -> int:
         """Keep a launch of a trial; its number, from 0."""
         with self._writing():
@@ -265,9 +272,7 @@ class Ledger:
             return tuple(count for (count,) in rows)
 
 
-_PROFILE = (
-    "json_valid(profiles) AND EXISTS (SELECT 1 FROM json_each(profiles) WHERE value = ?)",
-)
+_PROFILE = ("json_valid(profiles) AND EXISTS (SELECT 1 FROM json_each(profiles) WHERE value = ?)",)
 
 
 def _text(value: Mapping[str, Any]) -> str:

@@ -200,8 +200,11 @@ async def carry_out(
     """As `run_trial`, for a caller that holds the locks already."""
     workload = proposal.settings[0].workload
     provenance = await read_provenance(connection, proposal.profiles, workload)
+    proposal = _with_budget(proposal, budget_s, clock)
     if not ledger.has_run(proposal.plan.id):
         ledger.add(_entry(proposal.plan, provenance, clock))
+    elif plan_of(ledger.run(proposal.plan.id).document) != proposal.plan:
+        ledger.plan_again(proposal.plan.id, plan_json(proposal.plan))
     run = TrialRun(
         connection, proposal, blocks, secrets=secrets, store=store, clock=clock, ledger=ledger
     )
@@ -238,6 +241,12 @@ async def carry_out(
     except SpecctlError as error:
         return replace(outcome, ended=f"{outcome.ended}; {error.message}".removeprefix("; "))
     return outcome
+
+
+def _with_budget(proposal: Proposal, budget_s: float | None, clock: Clock) -> Proposal:
+    """With the end of the budget that it is begun with, or goes on with."""
+    until_s = None if budget_s is None else clock.now() + budget_s
+    return replace(proposal, plan=replace(proposal.plan, budget_until_s=until_s))
 
 
 def _after_loss(proposal: Proposal) -> str:

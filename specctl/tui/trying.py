@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from specctl.domain.errors import SpecctlError
@@ -128,7 +129,9 @@ class Trying(Recalling):
             return
         trial = proposal.plan.id
         run = self.trials.runs[trial] = TrialRun(proposal, self._app.scene.clock_s, budget_s)
-        self.trials.sheets.setdefault(trial, make_sheet(proposal.plan, ()))
+        until_s = None if budget_s is None else run.began_s + budget_s
+        planned = replace(proposal.plan, budget_until_s=until_s)
+        self.trials.sheets.setdefault(trial, make_sheet(planned, ()))
         worker = self._app.run_worker(
             self._trial(services, proposal, run), group=f"run trial {trial}"
         )

@@ -152,10 +152,14 @@ def test_a_budget_that_is_used_up_leaves_the_trial_open(run, paced):
     assert "a number, not a verdict" in ran.out
     trial = trial_of(ran.err)
     assert f"the budget of 1 s is used up; go on with  specctl compare --resume {trial}" in ran.err
+    plan = json.loads(run("runs", "show", trial, "--json").out)["document"]
+    assert plan["budget_until_s"] > plan["created_s"]
     again = run("compare", "--resume", trial, "--yes")
     assert again.status == 0, again.err
     assert "launch 3: same" in again.err
     assert "launch 1:" not in again.err
+    plan = json.loads(run("runs", "show", trial, "--json").out)["document"]
+    assert "budget_until_s" not in plan
 
 
 def test_ctrl_c_keeps_what_is_measured_and_the_trial_goes_on_from_there(run, start, paced):

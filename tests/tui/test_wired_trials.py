@@ -13,6 +13,7 @@ from specctl.domain.runs import Provenance, Run, RunKind
 from specctl.domain.state import Store
 from specctl.domain.trial.trial_json import block_json, plan_json
 from specctl.services.screening_plan import ScreeningProposal
+from specctl.services.trial import read_trial
 from specctl.services.trial_plan import Proposal
 from specctl.tui import wired_screening, wired_trials
 from specctl.tui.services import Reference
@@ -105,7 +106,7 @@ async def test_a_trial_of_another_process_is_learned_once(
     services: WorkspaceServices, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[str] = []
-    whole = wired_trials.read_trial
+    whole = read_trial
 
     def counted(ledger: Ledger, run_id: str) -> object:
         read.append(run_id)

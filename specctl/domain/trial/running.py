@@ -61,6 +61,8 @@ class TrialPlan:
 
     is_simulated: bool = False
     before: tuple[Before, ...] = ()
+    budget_until_s: float | None = None
+    """When its budget is used up, by the operator's clock, Unix seconds; None without one."""
 
     @property
     def order(self) -> tuple[Side, ...]:

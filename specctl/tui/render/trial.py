@@ -95,7 +95,7 @@ def _progress(scene: Scene, sheet: TrialSheet, under: Under | None, cells: int) 
     elapsed_s = launch_elapsed(scene, sheet, under)
     usual_s = sheet.pace.by_side.get(following.side)
     part = 0.0 if elapsed_s is None or not usual_s else min(0.95, elapsed_s / usual_s)
-    tail = time_left(sheet, elapsed_s)
+    tail = time_left(sheet, elapsed_s, scene.clock_s)
     meter = bar((following.place + part) / most, max(8, cells - width(tail) - 2))
     return [
         clip(spread(arms, [(place, "dim")], cells), cells),
@@ -112,17 +112,31 @@ def launch_elapsed(scene: Scene, sheet: TrialSheet, under: Under | None) -> floa
     return max(0.0, scene.clock_s - max([under.began_s, *ends]))
 
 
-def time_left(sheet: TrialSheet, elapsed_s: float | None) -> Line:
-    """To the next look, and to the last launch."""
-    pace, gone_s = sheet.pace, elapsed_s or 0.0
-    if pace.to_end_s is None:
+def time_left(sheet: TrialSheet, elapsed_s: float | None, now_s: float) -> Line:
+    """To the next look, and to the last launch or the end of the budget, which comes first."""
+    pace, gone_s, budget_s = sheet.pace, elapsed_s or 0.0, _budget_left(sheet, elapsed_s, now_s)
+    if pace.to_end_s is None and budget_s is None:
         return [("time left ", "dim"), UNKNOWN, (" until a launch was measured", "dim")]
+    most_s = min(
+        left_s
+        for left_s in (None if pace.to_end_s is None else pace.to_end_s - gone_s, budget_s)
+        if left_s is not None
+    )
     out: Line = []
-    if pace.to_look_s is not None:
+    if pace.to_look_s is not None and pace.to_look_s - gone_s <= most_s:
         left = figures.about(max(0.0, pace.to_look_s - gone_s))
         out += [("next look in about ", "dim"), (left, "text"), ("  ", "")]
-    left = figures.about(max(0.0, pace.to_end_s - gone_s))
-    return [*out, ("at most ", "dim"), (left, "text"), (" left", "dim")]
+    left = figures.about(max(0.0, most_s))
+    why = " of its budget" if most_s == budget_s else ""
+    return [*out, ("at most ", "dim"), (left, "text"), (f" left{why}", "dim")]
+
+
+def _budget_left(sheet: TrialSheet, elapsed_s: float | None, now_s: float) -> float | None:
+    """None without a budget, and between two sessions, when that of the last one counts no more."""
+    until_s = sheet.plan.budget_until_s
+    if until_s is None or (elapsed_s is None and now_s > until_s):
+        return None
+    return until_s - now_s
 
 
 def now_line(scene: Scene, sheet: TrialSheet, under: Under | None, elapsed_s: float | None) -> Line:

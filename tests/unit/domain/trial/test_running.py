@@ -129,6 +129,9 @@ def test_the_same_verdict_comes_from_the_written_samples():
     written = json.loads(json.dumps([plan_json(plan), *(block_json(block) for block in blocks)]))
     read_plan, read_blocks = plan_of(written[0]), [block_of(value) for value in written[1:]]
     assert read_plan == plan
+    assert "budget_until_s" not in written[0]
+    limited = replace(plan, budget_until_s=700.0)
+    assert plan_of(json.loads(json.dumps(plan_json(limited)))) == limited
     assert summarise(read_plan, read_blocks) == summarise(plan, blocks)
 
 
