@@ -55,14 +55,15 @@ def command(
 
 
 async def _look(invocation: Invocation, hosts: Sequence[str], *, as_json: bool) -> int:
-    from specctl.services.alerting import judge_at_once
+    from specctl.services.alerting import excuse_measured, judge_at_once
     from specctl.services.readout import read_out
     from specctl.services.server_keys import keys_for
 
     async with fleet_of(invocation) as fleet:
         names = _chosen(fleet, hosts)
-        await judge_at_once(fleet)
+        alerting = await judge_at_once(fleet)
         await read_out(fleet, names, keys_for(fleet.workspace))
+        await excuse_measured(fleet, alerting, names)
         found = open_alerts(fleet.store.state, names)
     if as_json:
         write_json("alerts", plain(found))

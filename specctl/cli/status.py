@@ -76,7 +76,7 @@ def _wanted(terms: str) -> Filter:
 async def _status(
     invocation: Invocation, hosts: Sequence[str], wanted: Filter, *, again: bool, as_json: bool
 ) -> int:
-    from specctl.services.alerting import judge_at_once
+    from specctl.services.alerting import excuse_measured, judge_at_once
     from specctl.services.readout import read_out
     from specctl.services.server_keys import keys_for
 
@@ -85,6 +85,7 @@ async def _status(
         alerting = await judge_at_once(fleet)
         while True:
             await read_out(fleet, names, keys_for(fleet.workspace))
+            await excuse_measured(fleet, alerting, names)
             now_s = fleet.clock.now()
             shown = [name for name in names if chooses(wanted, alerting.subject(name, now_s))]
             _write(fleet.store.state, shown, as_json=as_json, clear=again)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from specctl.domain.plan import Plan
     from specctl.domain.preflight import LockHolder
+    from specctl.domain.server import Server
 
 MEASURING = "measuring-"
 """Before the key of a GPU or port: held from the first launch of a comparison to its end."""
@@ -23,6 +24,13 @@ WAIT = "Wait until that is done, or interrupt it; a trial goes on with specctl c
 def measuring_keys(plan: Plan) -> tuple[str, ...]:
     """The locks that a measurement holds where the plan changes something."""
     return tuple(MEASURING + key for key in plan.lock_keys)
+
+
+def measuring_keys_of(server: Server) -> tuple[str, ...]:
+    """The locks of which whoever measures a server holds one at least."""
+    gpus = [f"gpu-{gpu}" for gpu in server.gpus or ()]
+    ports = [] if server.port is None else [f"port-{server.port}"]
+    return tuple(MEASURING + key for key in (*gpus, *ports))
 
 
 def with_measuring(plan: Plan, holders: Sequence[LockHolder], now_s: float | None) -> Plan:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from specctl.adapters.paths import ledger_file
-from specctl.domain.alerts.judging import Look
+from specctl.domain.alerts.judging import Look, is_under_even
+from specctl.domain.alerts.rules import Name
 from specctl.domain.alerts.watching import Watched, watch
+from specctl.domain.errors import SpecctlError
 from specctl.domain.events import (
     HostRemoved,
     HostSampled,
@@ -15,19 +17,25 @@ from specctl.domain.events import (
     ServersSeen,
 )
 from specctl.domain.filter_fields import Subject
+from specctl.domain.state import Link
 from specctl.services.evens import KnownEvens
+from specctl.services.measuring_watch import find_measured
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from specctl.domain.alerts.judging import Even
     from specctl.domain.alerts.rules import Rules
     from specctl.domain.events import Event
+    from specctl.domain.server import Server
     from specctl.domain.state import State, Store
     from specctl.services.fleet import Fleet
 
     EvensOf = Callable[[str], Mapping[str, Even]]
     """Break-evens known on a host, by profile."""
+
+    MeasuredOf = Callable[[str], Collection[str]]
+    """Servers of a host that a comparison or a trial measures now."""
 
 TELLING = (HostSampled, LinkChanged, ServersSeen, ServerSampled)
 """Events after which a rule may say something else."""
@@ -43,6 +51,11 @@ def _none_known(host: str) -> Mapping[str, Even]:
     return {}
 
 
+def _none_measured(host: str) -> Collection[str]:
+    del host
+    return ()
+
+
 class Alerting:
     """Judges the hosts of a store by its events and, where those fall silent, by the clock."""
 
@@ -52,13 +65,16 @@ class Alerting:
         rules: Rules,
         evens: EvensOf = _none_known,
         *,
+        measured: MeasuredOf = _none_measured,
         interval_s: float = 1.0,
         judged_every_s: float = JUDGED_EVERY_S,
     ) -> None:
         """`interval_s` is how often hosts are sampled."""
-        self._store, self._rules, self._evens = store, rules, evens
+        self._store, self._rules = store, rules
+        self._evens, self._measured = evens, measured
         self._interval_s, self._every_s = interval_s, judged_every_s
         self._watched: dict[str, Watched] = {}
+        self._excused: dict[str, frozenset[str]] = {}
         self._judged_at_s: dict[str, float] = {}
         store.derive = self._follow
 
@@ -79,6 +95,35 @@ class Alerting:
         }
         return Subject(name, host, now_s, found)
 
+    def doubtful(self, name: str) -> list[Server]:
+        """Servers of a host that an alert of their break-even is open about, or was excused of."""
+        host = self._store.state.host(name)
+        asked = {a.server for a in host.open_alerts if a.rule == Name.BREAKEVEN}
+        asked |= self._excused.get(name, frozenset())
+        return [server for server in host.servers or () if server.name in asked]
+
+    def excuse(self, name: str, measured: frozenset[str], now_s: float) -> None:
+        """Say nothing of the break-even of these servers: somebody measures them."""
+        self._excused[name] = measured
+        for change in self._judge(name, self._store.state, now_s):
+            self._store.apply(change)
+
+    def is_under_even(self, name: str, server: Server, now_s: float) -> bool:
+        """Its accept length is under its break-even now, whether or not somebody measures it."""
+        return is_under_even(self._look(name, self._store.state, now_s), self._rules, server)
+
+    def _look(self, name: str, state: State, now_s: float, measured: Collection[str] = ()) -> Look:
+        return Look(
+            name,
+            state.host(name),
+            now_s,
+            hold_s=3 * self._interval_s + 0.5,
+            server_hold_s=max(SERVER_HOLD_S, 3 * self._interval_s),
+            lost_after_s=max(LOST_AFTER_S, 5 * self._interval_s),
+            evens=self._evens(name),
+            measured=measured,
+        )
+
     def _follow(self, event: Event, state: State) -> Iterable[Event]:
         if isinstance(event, HostRemoved):
             self._watched.pop(event.host, None)
@@ -92,15 +137,7 @@ class Alerting:
 
     def _judge(self, name: str, state: State, now_s: float) -> Iterable[Event]:
         self._judged_at_s[name] = now_s
-        look = Look(
-            name,
-            state.host(name),
-            now_s,
-            hold_s=3 * self._interval_s + 0.5,
-            server_hold_s=max(SERVER_HOLD_S, 3 * self._interval_s),
-            lost_after_s=max(LOST_AFTER_S, 5 * self._interval_s),
-            evens=self._evens(name),
-        )
+        look = self._look(name, state, now_s, {*self._measured(name), *self._excused.get(name, ())})
         before = self._watched.get(name, Watched())
         self._watched[name], changes = watch(before, look, self._rules)
         return changes
@@ -112,3 +149,16 @@ async def judge_at_once(fleet: Fleet) -> Alerting:
     await evens.read()
     rules = fleet.workspace.alert_rules.shortest
     return Alerting(fleet.store, rules, evens, judged_every_s=0.0)
+
+
+async def excuse_measured(fleet: Fleet, alerting: Alerting, names: Iterable[str]) -> None:
+    """Ask of servers under their break-even who measures them: those are about to be judged."""
+    for name in names:
+        servers = alerting.doubtful(name)
+        if not servers or fleet.store.state.host(name).link is not Link.UP:
+            continue
+        try:
+            measured = await find_measured(await fleet.connect(name), servers)
+        except SpecctlError:  # nothing is known of it, so what was judged stands
+            continue
+        alerting.excuse(name, measured, fleet.clock.now())

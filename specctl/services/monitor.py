@@ -56,7 +56,11 @@ class Monitor:
 
         self._evens = KnownEvens(ledger_file(), fleet.workspace)
         self._alerting = Alerting(
-            fleet.store, fleet.workspace.alert_rules, self._evens, interval_s=interval_s
+            fleet.store,
+            fleet.workspace.alert_rules,
+            self._evens,
+            measured=self._measured,
+            interval_s=interval_s,
         )
         self._group: asyncio.TaskGroup | None = None
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -98,6 +102,10 @@ class Monitor:
         self._nudges.setdefault(name, asyncio.Event()).set()
         if name in self._watching:
             self._watching[name].look_now()
+
+    def _measured(self, host: str) -> frozenset[str]:
+        watching = self._watching.get(host)
+        return watching.measured if watching else frozenset()
 
     def even(self, host: str, profile: str | None) -> Even | None:
         """The break-even that runs of the ledger give, as alerts have it."""
@@ -141,6 +149,9 @@ class Monitor:
             keys=self._keys,
             ready_timeout_s=self._ready_timeout_s,
             known=self._servers.setdefault(name, {}),
+            is_in_question=lambda server: self._alerting.is_under_even(
+                name, server, self._fleet.clock.now()
+            ),
         )
         self._watching[name] = watch
         lost: list[SpecctlError] = []

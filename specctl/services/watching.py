@@ -14,6 +14,7 @@ from specctl.facts.listing import group_servers
 from specctl.facts.recent import worth_showing
 from specctl.services.host_reading import list_processes, list_records
 from specctl.services.measured_server import reachable_address
+from specctl.services.measuring_watch import MeasuringWatch
 from specctl.services.outside import OutsideView
 from specctl.services.polling import ServerPoller
 from specctl.services.samples import samples
@@ -57,13 +58,20 @@ class HostWatch:
         keys: KeysOf,
         ready_timeout_s: ReadyTimeout,
         known: dict[str, ServerWatch] | None = None,
+        is_in_question: Callable[[Server], bool] = lambda _: False,
     ) -> None:
-        """`known` is what an earlier connection learned of the servers; it is kept up to date."""
+        """`known` is what an earlier connection learned of the servers; it is kept up to date.
+
+        Of servers that are in question it is asked whether somebody measures them.
+        """
         self.connection = connection
         self._store, self._clock, self._interval_s = store, clock, interval_s
         self._keys, self._ready_timeout_s = keys, ready_timeout_s
         self._sample: Sample | None = None
         self._outside = OutsideView(connection, clock)
+        self._is_in_question = is_in_question
+        self._measuring = MeasuringWatch(connection, clock)
+        self._asking: asyncio.Task[None] | None = None
         self._records: tuple[LaunchRecord, ...] = ()
         self._records_at_s = float("-inf")
         self._known: dict[str, ServerWatch] = {} if known is None else known
@@ -75,6 +83,11 @@ class HostWatch:
     def name(self) -> str:
         """The host's."""
         return self.connection.host.name
+
+    @property
+    def measured(self) -> frozenset[str]:
+        """Servers in question that somebody measures."""
+        return self._measuring.servers
 
     def watch_of(self, server: str) -> ServerWatch | None:
         """What is kept of a server, when it is watched."""
@@ -148,6 +161,13 @@ class HostWatch:
         )
         self._drop_all_but({server.name for server in seen})
         self._store.apply(ServersSeen(self.name, self._clock.now(), judged))
+        self._ask_who_measures(group, [s for s in judged if self._is_in_question(s)])
+
+    def _ask_who_measures(self, group: asyncio.TaskGroup, servers: Sequence[Server]) -> None:
+        """Beside everything else: a slow answer holds up nothing."""
+        is_idle = self._asking is None or self._asking.done()
+        if is_idle and self._measuring.is_due(servers):
+            self._asking = group.create_task(self._measuring.look(servers))
 
     async def _read_logs_of_ended(
         self, watches: Sequence[ServerWatch], seen: Sequence[Server]

@@ -185,11 +185,21 @@ def hold(request: dict[str, Any]) -> dict[str, Any]:
     return {"held": True, "pid": os.getpid(), "keys": sorted(set(request["keys"]))}
 
 
+def _is_there(directory: int, key: str) -> bool:
+    try:
+        os.stat(key, dir_fd=directory, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
+
+
 def main(request: dict[str, Any]) -> dict[str, Any]:
-    """Who holds which of `request["keys"]` at this moment; nothing is kept."""
+    """Who holds which of `request["keys"]` at this moment; nothing is kept, and no file made."""
     directory = open_directory(request.get("directory") or DIRECTORY)
     held = []
     for key in sorted(set(request["keys"])):
+        if not _is_there(directory, key):
+            continue
         file = open_file(directory, key)
         try:
             if not _lock(file):

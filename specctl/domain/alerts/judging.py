@@ -13,7 +13,7 @@ from specctl.domain.state import Link
 from specctl.domain.validity import NO_DRAFT_MODEL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from specctl.domain.alerts.rules import Rules
     from specctl.domain.sample import GpuSample, ServerSample
@@ -28,6 +28,8 @@ class Says(Enum):
     NEITHER = "neither"
     CLEAR = "clear"
     UNKNOWN = "unknown"
+    MOOT = "moot"
+    """Somebody is finding out: nothing is said of it meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,9 @@ class Look:
 
     evens: Mapping[str, Even] | None = None
     """By profile."""
+
+    measured: Collection[str] = ()
+    """Servers that a comparison or a trial measures: their speed is what it is about to judge."""
 
     @property
     def is_fresh(self) -> bool:
@@ -271,6 +276,8 @@ def _collapsed(look: Look, rule: Rule, server: Server) -> Reading:
 def _breakeven(look: Look, rule: Rule, server: Server) -> Reading:
     even = (look.evens or {}).get(server.profile or "")
     value = _accept_length(look, server)
+    if server.name in look.measured:
+        return Reading(rule.name, Says.MOOT, server.name)
     if even is None or value is None:
         return Reading(rule.name, Says.UNKNOWN, server.name)
     says = _compare(rule, figures.share(value, even.value))
@@ -284,6 +291,12 @@ def _breakeven(look: Look, rule: Rule, server: Server) -> Reading:
         value=f"{value:.2f} < {even.value:.2f}",
         hint=even.hint,
     )  # fmt: skip
+
+
+def is_under_even(look: Look, rules: Rules, server: Server) -> bool:
+    """Its accept length is under its break-even at this instant, as the rules have it."""
+    rule = rules.by_name[Name.BREAKEVEN]
+    return rule.is_on and _breakeven(look, rule, server).says is Says.RAISE
 
 
 def _queue(look: Look, rule: Rule, server: Server) -> Reading:

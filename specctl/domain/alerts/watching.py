@@ -50,6 +50,8 @@ class Watched:
 
 def advance(track: Track, rule: Rule, reading: Reading, now_s: float) -> Track:
     """The track after a reading; what is not known stops the count and changes nothing."""
+    if reading.says is Says.MOOT:
+        return IDLE
     if reading.says is Says.UNKNOWN:
         return track if track.last_s is None else replace(track, last_s=None)
     wanted = Says.CLEAR if track.is_open else Says.RAISE

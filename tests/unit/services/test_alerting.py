@@ -97,6 +97,20 @@ def test_a_host_that_is_removed_is_forgotten():
     assert "h" not in store.state.hosts
 
 
+def test_a_server_that_is_measured_is_excused_and_asked_of_again():
+    store, alerting, heard = store_of()
+    (server,) = store.state.host("h").servers or ()
+    for second in range(20):
+        sample(store, second)
+    assert alerting.is_under_even("h", server, NOW_S + 19)
+    assert alerting.doubtful("h") == [server]
+    alerting.excuse("h", frozenset({"7c1e"}), NOW_S + 20)
+    assert [(e.rule, e.is_open) for e in heard] == [("breakeven", True), ("breakeven", False)]
+    assert alerting.doubtful("h") == [server]
+    alerting.excuse("h", frozenset(), NOW_S + 21)
+    assert alerting.doubtful("h") == []
+
+
 def test_filters_know_the_break_evens():
     store, alerting, _ = store_of()
     sample(store, 0)

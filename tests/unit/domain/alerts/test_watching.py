@@ -124,6 +124,19 @@ def test_a_server_that_is_gone_takes_its_alerts_with_it():
     assert [change.is_open for change in found] == [True, False]
 
 
+def test_of_a_server_that_is_measured_no_break_even_is_said():
+    low, watched, out = serving(accept_length=1.5), Watched(), []
+    measured = [()] * 20 + [("7c1e",)] * 20 + [()] * 20
+    for n, names in enumerate(measured):
+        at_s = NOW_S + n
+        samples = {k: replace(s, time_s=at_s) for k, s in low.server_samples.items()}
+        state = replace(low, sample_at_s=at_s, server_samples=samples)
+        found = Look("h", state, at_s, evens=EVENS, measured=names)
+        watched, changes = watch(watched, found, Rules())
+        out += [(change.time_s - NOW_S, change.is_open) for change in changes]
+    assert out == [(15, True), (20, False), (55, True)]
+
+
 def test_a_collapse_is_told_beside_the_break_even():
     found = follow([serving(accept_length=1.0)] * 20)
     assert [(c.rule, c.severity) for c in found] == [
