@@ -123,6 +123,10 @@ class AgentChannel:
         with self._noted(op, params):
             return await self._ask(op, timeout_s, params)
 
+    async def ping(self, *, timeout_s: float = 10) -> None:
+        """Wait for an answer that costs the agent nothing; it is noted nowhere."""
+        await self._ask("cancel", timeout_s, {"id": 0})
+
     def _noted(self, op: str, params: dict[str, Any]) -> AbstractContextManager[object]:
         return self.log.op(op, params) if self.log is not None else contextlib.nullcontext()
 

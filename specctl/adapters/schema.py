@@ -222,6 +222,12 @@ class AlertsFile(_Table):
         description="Requests that wait at a server and become more: raised at 16, cleared under "
         "4; 30 s, 10 s.",
     )
+    slow_link: ThresholdTable | None = Field(
+        None,
+        alias="slow-link",
+        description="Round trip to a host and back in milliseconds: raised at 400, cleared under "
+        "250; 20 s, 20 s.",
+    )
 
 
 MODELS: dict[str, type[BaseModel]] = {

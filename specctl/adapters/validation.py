@@ -30,7 +30,9 @@ _TABLES: dict[str, type[BaseModel]] = {
     "expectation": schema.ExpectationTable,
     "corpora": schema.CorpusTable,
     **dict.fromkeys(("lost", "crashed", "gpu"), schema.AlertTable),
-    **dict.fromkeys(("collapsed", "breakeven", "memory", "queue"), schema.ThresholdTable),
+    **dict.fromkeys(
+        ("collapsed", "breakeven", "memory", "queue", "slow-link"), schema.ThresholdTable
+    ),
     "throttle": schema.ThrottleTable,
 }
 _KINDS = {
@@ -113,7 +115,8 @@ def _nearest_key(kind: str, path: Path) -> str:
         known = _OTHER_NAMES[kind].get(key.lower(), "")
         if not known and kind == "profile" and key.replace("_", "-") in flags.KNOWN:
             known = f"{key.replace('_', '-')} in [arguments]"
-        return known or nearest(key, model.model_fields)
+        names = [field.alias or name for name, field in model.model_fields.items()]
+        return known or nearest(key, names)
     table = _TABLES.get(str(inner[0]))
     return nearest(key, table.model_fields) if table else ""
 

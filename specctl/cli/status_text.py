@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from specctl.cli.alerts_text import brief_lines
 from specctl.cli.table import table
+from specctl.domain.alerts.rules import Name
 from specctl.domain.doctor import gpu_kinds
 from specctl.domain.figures import GB, GIB, UNKNOWN, fixed, gib, percent, rate, scaled, spoken
 from specctl.domain.state import Link
@@ -40,8 +41,12 @@ def host_lines(name: str, host: HostState) -> list[str]:
     lines = [f"{name}  {_link(host)}"]
     if host.link_hint and host.link is not Link.UP:
         lines.append(f"{INDENT}→ {host.link_hint}")
-    lines += [INDENT + line for line in brief_lines(host.open_alerts)]
+    told = [
+        alert for alert in host.open_alerts if alert.rule != Name.LOST
+    ]  # the first line says it
+    lines += [INDENT + line for line in brief_lines(told)]
     if host.sample is not None:
+        lines += [INDENT + line_of_link(host)]
         lines += [INDENT + line for line in sample_lines(host.sample)]
     if host.servers is not None:
         lines += [INDENT + line for line in server_lines(host)]
@@ -53,6 +58,13 @@ def _link(host: HostState) -> str:
     words = {Link.UP: "reached", Link.LOST: "not reached", Link.REFUSED: "refused"}
     said = words.get(host.link, str(host.link))
     return f"{said}{badge}" + (f": {host.link_words}" if host.link_words else "")
+
+
+def line_of_link(host: HostState) -> str:
+    """How long a question to the host and its answer take, or why that is not known."""
+    if host.round_trip_s is None:
+        return f"round trip {UNKNOWN} {host.round_trip_reason}"
+    return f"round trip {host.round_trip_s * 1000:.0f} ms"
 
 
 def sample_lines(sample: Sample) -> list[str]:

@@ -68,6 +68,8 @@ class HostSampled:
     """By the operator's clock, Unix seconds."""
 
     sample: Sample
+    round_trip_s: float | None = None
+    """From asking the agent to its answer, the shortest of the last times; None until timed."""
 
 
 @dataclass(frozen=True, slots=True)

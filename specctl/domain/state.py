@@ -58,6 +58,9 @@ class HostState:
     sample_at_s: float | None = None
     """By the operator's clock, Unix seconds."""
 
+    round_trip_s: float | None = None
+    """From asking the host's agent to its answer; None where that is not known."""
+
     servers: tuple[Server, ...] | None = None
     """None until they were looked for."""
 
@@ -80,6 +83,13 @@ class HostState:
     def open_alerts(self) -> tuple[Alert, ...]:
         """What is wrong now."""
         return tuple(alert for alert in self.alerts if alert.is_open)
+
+    @property
+    def round_trip_reason(self) -> str:
+        """Why the round trip is not known; empty where it is."""
+        if self.round_trip_s is not None:
+            return ""
+        return "not timed yet" if self.link is Link.UP else "not connected"
 
     def server(self, name: str) -> Server | None:
         """The server called `name`, when there is one."""
@@ -129,8 +139,8 @@ def _reduce_reach(host: HostState, event: HostDescribed | LinkChanged | HostSamp
     match event:
         case HostDescribed(labels=labels, read_only=read_only, simulated=simulated):
             return replace(host, labels=labels, read_only=read_only, simulated=simulated)
-        case HostSampled(sample=sample, time_s=time_s):
-            return replace(host, sample=sample, sample_at_s=time_s)
+        case HostSampled(sample=sample, time_s=time_s, round_trip_s=round_trip_s):
+            return replace(host, sample=sample, sample_at_s=time_s, round_trip_s=round_trip_s)
         case LinkChanged():
             return replace(
                 host,
@@ -139,6 +149,7 @@ def _reduce_reach(host: HostState, event: HostDescribed | LinkChanged | HostSamp
                 link_hint=event.hint,
                 link_since_s=event.time_s,
                 retry_at_s=event.retry_at_s,
+                round_trip_s=None,
             )
 
 

@@ -13,6 +13,7 @@ from specctl.domain.server import ServerState
 from specctl.facts.listing import group_servers
 from specctl.facts.recent import worth_showing
 from specctl.services.host_reading import list_processes, list_records
+from specctl.services.link_timing import LinkTiming
 from specctl.services.measured_server import reachable_address
 from specctl.services.measuring_watch import MeasuringWatch
 from specctl.services.outside import OutsideView
@@ -68,6 +69,7 @@ class HostWatch:
         self._store, self._clock, self._interval_s = store, clock, interval_s
         self._keys, self._ready_timeout_s = keys, ready_timeout_s
         self._sample: Sample | None = None
+        self._timing = LinkTiming(connection.agent, clock)
         self._outside = OutsideView(connection, clock)
         self._is_in_question = is_in_question
         self._measuring = MeasuringWatch(connection, clock)
@@ -103,6 +105,7 @@ class HostWatch:
         """Watch until cancelled; raises HostError, in a group, when the host is lost."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._end_with_the_link(), name=f"{self.name} link")
+            group.create_task(self._timing.run(), name=f"{self.name} round trip")
             group.create_task(self._measure(), name=f"{self.name} samples")
             group.create_task(self._look_on(group), name=f"{self.name} servers")
 
@@ -126,7 +129,8 @@ class HostWatch:
 
     def _show(self, sample: Sample) -> None:
         shown = self._outside.explain(sample)
-        self._store.apply(HostSampled(self.name, self._clock.now(), shown))
+        round_trip_s = self._timing.round_trip_s
+        self._store.apply(HostSampled(self.name, self._clock.now(), shown, round_trip_s))
 
     # ------------------------------------------------------------------ servers
 

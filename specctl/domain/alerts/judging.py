@@ -215,6 +215,20 @@ def memory_percent(gpu: GpuSample) -> float | None:
     return None if part is None else part * 100
 
 
+def _slow_link(look: Look, rule: Rule) -> Reading:
+    round_trip_s = look.state.round_trip_s if look.is_fresh else None
+    ms = None if round_trip_s is None else round_trip_s * 1000
+    says = _compare(rule, ms)
+    if says is not Says.RAISE or ms is None:
+        return Reading(rule.name, says)
+    return Reading(
+        rule.name, says,
+        words=f"slow link: {ms:.0f} ms to {look.host} and back",
+        value=f"{ms:.0f} > {rule.raise_at:g} ms",
+        hint="what is shown and asked for comes that late; probes are timed on the host: they hold",
+    )  # fmt: skip
+
+
 def _about(rule: Rule, gpus: list[GpuSample], words: str, value: str, hint: str) -> Reading:
     indices = frozenset(gpu.index for gpu in gpus)
     return Reading(
@@ -320,6 +334,7 @@ _OF_HOST: Mapping[Name, Callable[[Look, Rule], Reading]] = {
     Name.GPU: _gpu,
     Name.THROTTLE: _throttle,
     Name.MEMORY: _memory,
+    Name.SLOW_LINK: _slow_link,
 }
 _OF_SERVER: Mapping[Name, Callable[[Look, Rule, Server], Reading]] = {
     Name.CRASHED: _crashed,

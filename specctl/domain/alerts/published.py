@@ -17,7 +17,9 @@ class HostAlert:
 
     host: str
     rule: str
-    """`lost`, `crashed`, `gpu`, `collapsed`, `breakeven`, `throttle`, `memory` or `queue`."""
+    """`lost`, `crashed`, `gpu`, `collapsed`, `breakeven`, `throttle`, `memory`, `queue` or
+    `slow-link`.
+    """
 
     server: str
     """Empty where it is about the host."""

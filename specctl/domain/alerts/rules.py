@@ -31,6 +31,7 @@ class Name(StrEnum):
     THROTTLE = "throttle"
     MEMORY = "memory"
     QUEUE = "queue"
+    SLOW_LINK = "slow-link"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,10 @@ _RULES = (
     Rule(
         Name.QUEUE, Severity.WARNING, "requests waiting at a server, and becoming more",
         raise_at=16, clear_at=4, for_s=30,
+    ),
+    Rule(
+        Name.SLOW_LINK, Severity.WARNING, "round trip to a host and back, ms",
+        raise_at=400, clear_at=250, for_s=20, clear_for_s=20,
     ),
 )  # fmt: skip
 RULES: Mapping[Name, Rule] = {rule.name: rule for rule in _RULES}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 OF_GPUS = frozenset({"throttle", "memory", "gpu"})
 OF_THROUGHPUT = frozenset({"breakeven", "collapsed", "queue"})
-OF_SERVER = frozenset({"crashed", "lost"})
+OF_SERVER = frozenset({"crashed", "lost", "slow-link"})
 
 HOST_CELLS, RULE_CELLS, TIME_CELLS, LASTS_CELLS, VALUE_CELLS = 14, 9, 5, 13, 15
 WIDE_CELLS = 100

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from specctl.domain import figures
+from specctl.domain.alerts.rules import Name
 from specctl.tui.render.gpus import gpu_brief, host_lines
 from specctl.tui.render.headline import headline
 from specctl.tui.render.lines import Drawing, Line, beside, few, wrap
@@ -54,6 +55,11 @@ def _summary(scene: Scene, host: str, server: Server | None) -> Line:
     out: Line = [(gpu_words(sample), "dim")] if sample else []
     if server is not None and server.version:
         out += [("  ", ""), (f"SGLang {server.version}", "dim")]
+    round_trip_s = scene.state.host(host).round_trip_s
+    if round_trip_s is not None and not scene.is_stale(host):
+        is_slow = any(alert.rule == Name.SLOW_LINK for alert in scene.alerts(host))
+        words = f"link {round_trip_s * 1000:.0f} ms"
+        out += [("  ", ""), (words, "warn" if is_slow else "dim")]
     if scene.is_stale(host):
         out += [("  ", ""), (f"{figures.spoken(scene.age_s(host))} old", "warn")]
     return out

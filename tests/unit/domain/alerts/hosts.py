@@ -21,6 +21,7 @@ def host(**values: object) -> HostState:
         "link": Link.UP,
         "sample": parts.host_sample((parts.gpu(0), parts.gpu(1))),
         "sample_at_s": NOW_S,
+        "round_trip_s": 0.02,
         "servers": (server,),
         "server_samples": {server.name: parts.server_sample(60.0, 1.8)},
     }

@@ -137,6 +137,17 @@ def test_of_a_server_that_is_measured_no_break_even_is_said():
     assert out == [(15, True), (20, False), (55, True)]
 
 
+def test_a_slow_link_is_told_and_what_is_not_timed_says_nothing():
+    slow, quick, between = (host(round_trip_s=s) for s in (0.9, 0.02, 0.3))
+    found = follow([slow] * 25 + [host(round_trip_s=None)] * 60 + [between] * 60 + [quick] * 30)
+    assert [(c.rule, c.time_s - NOW_S, c.is_open) for c in found] == [
+        ("slow-link", 20, True),
+        ("slow-link", 165, False),
+    ]
+    assert (found[0].words, found[0].value) == ("slow link: 900 ms to h and back", "900 > 400 ms")
+    assert follow([slow] * 15 + [quick] * 60) == []
+
+
 def test_a_collapse_is_told_beside_the_break_even():
     found = follow([serving(accept_length=1.0)] * 20)
     assert [(c.rule, c.severity) for c in found] == [
