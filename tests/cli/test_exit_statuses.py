@@ -14,6 +14,7 @@ STATUSES = [
     (errors.InvalidFileError((Problem("f", 1, "k", "m"),), hint="h"), 2),
     (errors.UsageError("x"), 2),
     (errors.RefusedError("x"), 1),
+    (errors.LockedError("x"), 1),
     (errors.RemoteFailedError("x"), 1),
     (errors.LaunchFailedError("x"), 1),
     (errors.AgentAnswerError("x"), 1),

@@ -74,7 +74,7 @@ RESULT_KEYS = {
     "marginal_acceptance", "conditional_acceptance", "decode_source", "peak_tokens_per_s",
     "streamed", "cache_state", "workload", "workload_sha256", "temperature", "rendering",
     "loop_lag_p99_s", "is_void", "void_kinds", "mean_in_flight", "fillers", "energy_j",
-    "energy_per_token_j", "energy_source", "open_loop",
+    "energy_per_token_j", "energy_source", "open_loop", "forced_by",
 }  # fmt: skip
 
 
@@ -88,7 +88,9 @@ def test_probe_of_a_server(run, here):
     assert (found["profile"], found["algorithm"], found["void"]) == ("eagle", "EAGLE", [])
     assert found["accept_length"] > 1.5
     assert "specctl: measuring (4 requests)" in ran.err
-    assert "1 at a time; takes unknown until the first requests are answered" in ran.err
+    assert (
+        "1 at a time; how long it takes is unknown until the first requests are answered" in ran.err
+    )
     again = run("probe", "here/eagle", "--workload", "mine.jsonl", "--rate", "20/s", "--json")
     assert again.status == 0, again.err
     assert "20/s, Poisson arrivals (seed 0), at most 256 in flight" in again.err

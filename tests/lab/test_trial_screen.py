@@ -60,8 +60,9 @@ def test_a_trial_from_the_keyboard_ends_in_the_verdict_of_the_ledger(
     terminal.send("-l", "eagle3-trained")
     terminal.send("Enter")
     terminal.wait_for(lambda text: "launches in the order AB BA" in text, "the plan")
-    terminal.send("Up", "Up", "Left", "Left", "Left", "Up", "Up", *["Left"] * 5)
-    terminal.send(*["Down"] * 4)
+    terminal.send(*["Up"] * 4, *["Left"] * 3)  # launches
+    terminal.send("Up", "Up", *["Left"] * 5)  # prompts
+    terminal.send(*["Down"] * 6)
     terminal.wait_for(lambda text: "each launch: 4 prompts" in text, "the shorter plan")
     terminal.send("Right", "Enter")
     terminal.wait_for(lambda text: "launch 1 of at most 6" in text, "the first launch")

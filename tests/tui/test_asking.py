@@ -61,8 +61,8 @@ async def test_after_a_start_the_host_turns_to_what_was_started() -> None:
         on(app, LaunchScreen)
         await press(pilot, "H")
         assert on(app, HostScreen).server == started
-        await press(pilot, "escape", "escape")
-        assert on(app, HostScreen).server == started
+        await press(pilot, "escape")
+        on(app, FleetScreen)
 
 
 async def test_where_something_is_stopped_the_default_is_cancel() -> None:
