@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from specctl.domain.command import ServerArguments
+    from specctl.domain.launch_record import ExitRecord, LaunchRecord
     from specctl.domain.preflight import ModelReading, Preflight, SpaceReading, SurvivalReading
 
 DISK_REFUSE_BYTES = 64 * 1024**2
@@ -20,6 +21,7 @@ DISK_WARN_BYTES = 2 * 1024**3
 SHM_REFUSE_SHARE = 0.05
 SHM_WARN_SHARE = 0.2
 KILLED = 9
+LONGEST_START_S = 1800.0
 
 
 def check_read_only(reading: Preflight) -> Check:
@@ -197,11 +199,23 @@ def check_locks(reading: Preflight, keys: Sequence[str]) -> Check | None:
     return refused("lock", words, "Wait until that is done; the lock ends with its holder.")
 
 
+def _never_served(record: LaunchRecord, ended: ExitRecord) -> bool:
+    """It crashed while it started: nobody saw it ready, nobody stopped it, and it was young.
+
+    One that was left alone before it was ready has no word of that either, but grows old.
+    """
+    if record.ready_after_s is not None or record.stop_asked_at_s is not None:
+        return False
+    return record.started_at_s is not None and ended.time_s - record.started_at_s <= LONGEST_START_S
+
+
 def check_soak(reading: Preflight, port: int) -> Check | None:
     """A server started after a SIGKILL on the same port has been seen to stall under load."""
     before = [r for r in reading.records if r.port == port and r.exit is not None]
     last = max(before, key=lambda r: r.started_at_s or 0.0, default=None)
     if last is None or last.exit is None or last.exit.signal != KILLED:
+        return None
+    if _never_served(last, last.exit):
         return None
     return warned(
         "soak",

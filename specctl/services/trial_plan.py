@@ -110,7 +110,7 @@ class Proposal:
         if smallest is not None:
             lines.append(
                 f"where launches vary by {USUAL_SPREAD:.0%}, a difference of "
-                f"{expm1(smallest):.1%} is found with 80 % chance; margin +-{design.margin:.0%}"
+                f"{expm1(smallest):.1%} is found with 80 % chance; margin ±{design.margin:.0%}"
             )
         return lines
 

@@ -87,7 +87,8 @@ def watch(watched: Watched, look: Look, rules: Rules) -> tuple[Watched, list[Ale
         before = tracks.get(key, IDLE)
         after = advance(before, rules.by_name[reading.rule], reading, look.now_s)
         tracks[key] = after
-        if after.is_open and (not before.is_open or after.gpus - before.gpus):
+        is_new = not before.is_open or after.gpus - before.gpus
+        if after.is_open and (is_new or _tells_more(reading, words.get(key, ""))):
             words[key] = reading.words
             changes.append(_raised(look, rules, reading))
         elif before.is_open and not after.is_open:
@@ -96,6 +97,11 @@ def watch(watched: Watched, look: Look, rules: Rules) -> tuple[Watched, list[Ale
     opened = [key for key in gone if tracks.pop(key).is_open]
     changes += [_cleared(look, rules, key, words.pop(key, "")) for key in opened]
     return Watched(tracks, words), changes
+
+
+def _tells_more(reading: Reading, before: str) -> bool:
+    """The log of a crashed server was read since, or read further: another cause is the first."""
+    return reading.rule is Name.CRASHED and reading.says is Says.RAISE and reading.words != before
 
 
 def _gone(look: Look, tracks: Mapping[Key, Track], read: set[Key]) -> list[Key]:

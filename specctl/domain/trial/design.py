@@ -80,7 +80,7 @@ class Design:
         return half + NORMAL.inv_cdf(power) * max(spread, self.floor) * sqrt(2 / launches)
 
     def launches_for(self, margin: float, spread: float, power: float = 0.8) -> int | None:
-        """Launches per arm with which equality within +-`margin` would be said with `power`."""
+        """Launches per arm with which equality within ±`margin` would be said with `power`."""
         error = self.error + self.early_error
         for k in range(self.first_look, _LAUNCHES_UTMOST):
             width = t_quantile(1 - error / 2, degrees_of_freedom(k)) + NORMAL.inv_cdf(

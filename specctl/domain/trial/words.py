@@ -37,7 +37,7 @@ def say_verdict(verdict: Verdict, design: Design, launches: tuple[int, int]) -> 
         return f"{ratio:.2f}x slower on these {prompts} prompts ({inverse}), {each}"
     if verdict.word is Word.NO_MATERIAL_DIFFERENCE:
         low_high = f"{look.low:.3f} to {look.high:.3f}"
-        return f"no material difference: within +-{design.margin:.0%}: {low_high}, {each}"
+        return f"no material difference: within ±{design.margin:.0%}: {low_high}, {each}"
     return f"not enough evidence: after {each} {between}"
 
 
@@ -109,7 +109,7 @@ def _missing_evidence(look: Look, word: Word | None, design: Design) -> str:
     if word is not Word.NOT_ENOUGH_EVIDENCE:
         return ""
     wanted = [
-        (f"+-{margin:.0%}", design.launches_for(margin, look.fit.spread))
+        (f"±{margin:.0%}", design.launches_for(margin, look.fit.spread))
         for margin in (design.margin, 2 * design.margin)
     ]
     parts = [f"{name} would take about {k} launches each" for name, k in wanted if k is not None]

@@ -8,7 +8,7 @@ from specctl.domain import figures
 from specctl.domain.alerts.rules import Name
 from specctl.tui.render.gpus import gpu_brief, host_lines
 from specctl.tui.render.headline import headline
-from specctl.tui.render.lines import Drawing, Line, beside, few, wrap
+from specctl.tui.render.lines import Drawing, Line, beside, clip, few, width, wrap
 from specctl.tui.render.plots import GUTTER, time_axis
 from specctl.tui.render.standing import gpu_words, worst
 from specctl.tui.render.throughput import accept_plot, counts, rate_plot, reading
@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 RIGHT_CELLS, GAP_CELLS = 46, 4
 SHORTEST_PREVIEW = 6
 ALERT_CELLS = 8
+FIRST_ROWS, MOST_FIRST = 3, 3
+FEW_ROWS, MOST_ROWS = 2, 5
+"""Of one alert, where there is little room and where there is enough."""
+
+INDENT = "  "
 
 
 def draw_preview(scene: Scene, host: str | None, cells: int, rows: int) -> Drawing:
@@ -29,15 +34,32 @@ def draw_preview(scene: Scene, host: str | None, cells: int, rows: int) -> Drawi
         return Drawing("No host", [[("Nothing is selected.", "faint")]])
     first, second = headline(scene, host)
     stale = scene.is_stale(host)
-    body: list[Line] = [first, second, []]
+    told = _folded(first, cells, min(MOST_FIRST, max(1, rows - 2)))
+    body: list[Line] = [*told, second, []]
+    free = rows - len(body)
     sample = scene.state.host(host).sample
     server = worst(scene.state.host(host))
-    if rows >= SHORTEST_PREVIEW and sample is not None:
+    if free >= SHORTEST_PREVIEW - FIRST_ROWS and sample is not None:
         left_cells = cells - RIGHT_CELLS - GAP_CELLS
-        right = _right(scene, host, RIGHT_CELLS)
-        left = _left(scene, host, server, left_cells, rows - 3)
-        body += beside(left, left_cells + GAP_CELLS, right, rows - 3)
+        right = _right(scene, host, RIGHT_CELLS, free)
+        left = _left(scene, host, server, left_cells, free)
+        body += beside(left, left_cells + GAP_CELLS, right, free)
     return Drawing(host, body[:rows], _summary(scene, host, server), is_stale=stale)
+
+
+def _folded(line: Line, cells: int, rows: int) -> list[Line]:
+    """A sentence that is too long for its row goes on in the next ones, in its last tone."""
+    *head, (text, tone) = line
+    before = width(head)
+    if width(line) <= cells or before > cells // 2:
+        return [line]
+    mark = "x" * (before - len(INDENT))
+    texts = wrap(mark + text, cells - len(INDENT))
+    out: list[Line] = [[*head, (texts[0].removeprefix(mark), tone)]]
+    out += [[(INDENT, ""), (one, tone)] for one in texts[1:rows]]
+    if len(texts) > rows:
+        out[-1] = clip([*out[-1], (" " + texts[rows], tone)], cells)
+    return out
 
 
 def draw_strip(scene: Scene, host: str | None) -> Drawing:
@@ -90,19 +112,22 @@ def _left(scene: Scene, host: str, server: Server | None, cells: int, rows: int)
     ]
 
 
-def _right(scene: Scene, host: str, cells: int) -> list[Line]:
+def _right(scene: Scene, host: str, cells: int, rows: int) -> list[Line]:
     sample = scene.state.host(host).sample
     out: list[Line] = []
     if sample is not None and sample.gpus:
         out += [*gpu_brief(sample.gpus[:16], cells, stale=scene.is_stale(host)), []]
     alerts = sorted(scene.alerts(host), key=lambda alert: not alert.is_error)
-    return [*out, *(line for alert in alerts for line in _alert(scene, alert, cells))]
+    whole = [line for alert in alerts for line in _alert(scene, alert, cells, MOST_ROWS)]
+    if len(out) + len(whole) <= rows:
+        return [*out, *whole]
+    return [*out, *(line for alert in alerts for line in _alert(scene, alert, cells, FEW_ROWS))]
 
 
-def _alert(scene: Scene, alert: Alert, cells: int) -> list[Line]:
+def _alert(scene: Scene, alert: Alert, cells: int, rows: int) -> list[Line]:
     """Since when, and the words under each other."""
     glyph, token = ("✗ ", "bad") if alert.is_error else ("▲ ", "warn")
     since = figures.clock(alert.raised_at_s, scene.offset_s)[:5]
-    first, *rest = wrap(alert.words[: 4 * cells], cells - ALERT_CELLS) or [""]
+    first, *rest = wrap(alert.words[: MOST_ROWS * cells], cells - ALERT_CELLS) or [""]
     lines: list[Line] = [[(glyph, token), (since + " ", "dim"), (first, "text")]]
-    return [*lines, *([(" " * ALERT_CELLS, ""), (text, "text")] for text in rest[:1])]
+    return [*lines, *([(" " * ALERT_CELLS, ""), (text, "text")] for text in rest[: rows - 1])]

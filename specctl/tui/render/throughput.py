@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from specctl.tui.scene import Scene
     from specctl.tui.services import ServerDetails
 
+NO_SOURCE = "none"
+"""Of a sample that no answer and no log gave: why stands beside its values."""
+
 TALL_ROWS = 10
 """From here on both plots fit."""
 
@@ -154,9 +157,23 @@ def accept_plot(scene: Scene, r: Reading, cells: int, rows: int) -> list[Line]:
     values = scene.history.values(key, scene.span, scene.now_s, cells - GUTTER)
     high = accept_top(values, r.even)
     even = r.even
+    if even is None and all(value is None for value in values):
+        return _nothing_yet(r, rows)
     plot = area(values, rows, low=ACCEPT_FLOOR, high=high, line_at=even)
     line = None if even is None else (even, f"{even:.2f}")
     return axis(plot, labels(rows, (ACCEPT_FLOOR, "1.00"), (high, f"{high:.2f}"), line))
+
+
+def _nothing_yet(r: Reading, rows: int) -> list[Line]:
+    """Instead of an axis without a point on it: why there is none."""
+    if r.sample is None:
+        why = "not yet read"
+    elif r.sample.is_idle:
+        why = "idle: no accept length in this span"
+    else:
+        why = str(r.sample.reason("accept_length"))
+    first: Line = [(" " * GUTTER, ""), UNKNOWN, (f" {why}", "faint")]
+    return [first, *([] for _ in range(rows - 1))]
 
 
 def rate_plot(scene: Scene, r: Reading, cells: int, rows: int) -> list[Line]:
@@ -184,7 +201,8 @@ def counts(sample: ServerSample | None) -> list[Line]:
         items.append([("TTFT p50 ", "dim"), *numbers.milliseconds(sample.ttft_p50_s)])
     if sample.ttft_p95_s is not None:
         items.append([("p95 ", "dim"), *numbers.milliseconds(sample.ttft_p95_s)])
-    items.append([("from ", "faint"), (sample.source, "faint")])
+    if sample.source != NO_SOURCE:
+        items.append([("from ", "faint"), (sample.source, "faint")])
     return items
 
 

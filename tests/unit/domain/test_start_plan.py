@@ -415,8 +415,9 @@ def test_small_holders_are_not_in_the_way():
 
 def test_a15_start_after_sigkill_offers_a_soak_and_runs_none():
     killed = LaunchRecord(
-        "11110000", IDENTITY, port=30000, started_at_s=5.0, exit=ExitRecord(None, 9, 6.0)
-    )
+        "11110000", IDENTITY, port=30000, started_at_s=5.0, exit=ExitRecord(None, 9, 6.0),
+        ready_after_s=0.5,
+    )  # fmt: skip
     found = plan(reading=replace(READING, records=(killed,)))
     assert "specctl probe gpu8 --workload soak" in check(found, "soak").next_step
     assert [step.key for step in found.steps] == ["launch", "ready"]
@@ -424,6 +425,20 @@ def test_a15_start_after_sigkill_offers_a_soak_and_runs_none():
     assert all(
         c.name != "soak" for c in plan(reading=replace(READING, records=(killed, later))).checks
     )
+
+
+def test_after_a_crash_at_the_start_no_soak_is_offered():
+    crashed = LaunchRecord(
+        "11110000", IDENTITY, port=30000, started_at_s=5.0, exit=ExitRecord(None, 9, 65.0)
+    )
+
+    def names(record):
+        return {c.name for c in plan(reading=replace(READING, records=(record,))).checks}
+
+    assert "soak" not in names(crashed)
+    assert "soak" in names(replace(crashed, stop_asked_at_s=60.0))
+    assert "soak" in names(replace(crashed, exit=ExitRecord(None, 9, 9000.0)))  # it was left alone
+    assert "soak" in names(replace(crashed, started_at_s=None))
 
 
 def test_corpora_are_a_step_of_their_own():

@@ -13,6 +13,7 @@ from specctl.domain.alerts.judging import Look, Reading, Says
 from specctl.domain.alerts.rules import RULES, Name, Rules, Severity, rules_of
 from specctl.domain.alerts.watching import Track, Watched, advance, watch
 from specctl.domain.events import AlertsChanged
+from specctl.domain.server import Evidence, ServerState
 from tests.tui import parts
 from tests.unit.domain.alerts.hosts import EVENS, NOW_S, host, serving, with_gpu
 
@@ -146,6 +147,22 @@ def test_a_slow_link_is_told_and_what_is_not_timed_says_nothing():
     ]
     assert (found[0].words, found[0].value) == ("slow link: 900 ms to h and back", "900 > 400 ms")
     assert follow([slow] * 15 + [quick] * 60) == []
+
+
+def test_a_crash_is_told_again_once_its_cause_is_known():
+    def crashed(cause: str):
+        ended = replace(
+            parts.server(), state=ServerState.CRASHED, evidence=Evidence(first_cause=cause)
+        )
+        return host(servers=(ended,), server_samples={})
+
+    early, late = crashed("its log is not read yet"), crashed("CUDA out of memory")
+    found = follow([early] * 3 + [late] * 5)
+    assert [c.words.partition(": ")[2] for c in found] == [
+        "its log is not read yet",
+        "CUDA out of memory",
+    ]
+    assert [c.is_open for c in found] == [True, True]
 
 
 def test_a_collapse_is_told_beside_the_break_even():

@@ -55,7 +55,7 @@ def test_equal_arms_end_in_no_material_difference():
     words = [verdict_of(trial(k, noise=RESTARTS * 3), design).word for k in range(1, 13)]
     first = words.index(Word.NO_MATERIAL_DIFFERENCE)
     assert set(words[:first]) == {None}
-    assert "within +-2%" in say_verdict(
+    assert "within ±2%" in say_verdict(
         verdict_of(trial(first + 1, noise=RESTARTS * 3), design), design, (first + 1, first + 1)
     )
 
@@ -65,7 +65,7 @@ def test_noisy_restarts_end_in_not_enough_evidence_with_what_it_would_take():
     found = verdict_of(trial(8, speedup=1.02, noise=noise))
     assert found.word is Word.NOT_ENOUGH_EVIDENCE
     reasons = " / ".join(find_reasons(found, DESIGN))
-    assert "+-4% would take about" in reasons
+    assert "±4% would take about" in reasons
     assert "restarts here vary by" in reasons
 
 
