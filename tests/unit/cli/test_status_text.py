@@ -92,6 +92,11 @@ def test_a_host_that_is_not_reached_says_what_to_do():
     assert host_lines("h", state) == ["h  not reached: refused the connection", "  → Check sshd."]
 
 
+def test_the_round_trip_is_said_or_why_it_is_not_known():
+    assert "  round trip 912 ms" in host_lines("h", host(gpu(0), round_trip_s=0.9118))
+    assert "  round trip — not timed yet" in host_lines("h", host(gpu(0)))
+
+
 def test_a_server_with_its_numbers():
     sample = ServerSample(
         1, "/v1/loads", tokens_per_s=52.0, accept_length=1.5, accept_length_scope="interval"
