@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 from specctl.domain.errors import DeadlineError
 from specctl.domain.measured_on import MEASURING
+from specctl.domain.state import Store
 from specctl.services import measuring_watch
 from specctl.services.locks import hold_locks
 from specctl.services.measuring_watch import LOOK_EVERY_S, MeasuringWatch, find_measured
+from specctl.services.watching import HostWatch
 from tests.tui import parts
 from tests.unit.services.test_locked_arm import Waiting
 
@@ -49,3 +52,26 @@ async def test_it_is_asked_now_and_then_and_forgotten_when_nothing_is_in_questio
     assert not answers
     assert not watch.is_due([])
     assert watch.servers == frozenset()
+
+
+async def test_a_watch_asks_beside_everything_else(connection, monkeypatch):
+    answered = asyncio.Event()
+
+    async def asked(_, servers):
+        await answered.wait()
+        return frozenset(server.name for server in servers)
+
+    monkeypatch.setattr(measuring_watch, "find_measured", asked)
+    watch = HostWatch(
+        connection, Store(), Waiting(), interval_s=1.0, keys=lambda *_: None,  # type: ignore[arg-type]
+        ready_timeout_s=lambda _: None,
+    )  # fmt: skip
+    async with asyncio.TaskGroup() as group:
+        watch._ask_who_measures(group, [SERVER])
+        watch._ask_who_measures(group, [SERVER])  # the first answer is still to come
+        assert watch.measured == frozenset()
+        answered.set()
+    assert watch.measured == {SERVER.name}
+    async with asyncio.TaskGroup() as group:
+        watch._ask_who_measures(group, [])
+    assert watch.measured == frozenset()
