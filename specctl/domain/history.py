@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from specctl.domain.events import HostSampled, ServerSampled, ServersSeen
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from specctl.domain.events import Event
 
 GPU_FIELDS = ("utilization_percent", "sm_clock_mhz", "power_w")
@@ -95,6 +97,11 @@ class _Ring:
         self.counts[slot] += 1
         self.means[slot] += (value - self.means[slot]) / self.counts[slot]
 
+    @property
+    def oldest_s(self) -> float:
+        """What lies before this was overwritten."""
+        return (self.newest - len(self.means) + 1) * self.step_s
+
     def means_between(self, first: int, cells: int, cell_s: float) -> list[float | None]:
         """A mean for each of `cells` pieces of `cell_s`, the first of them number `first`."""
         step_s, size, means, counts = self.step_s, len(self.means), self.means, self.counts
@@ -124,15 +131,30 @@ def _ring(span: Span, step_s: float) -> _Ring:
 STEPS_S = {Span.MINUTE: 0.5, Span.MINUTES_5: 2.0, Span.MINUTES_30: 10.0}
 
 
+@dataclass(slots=True)
+class _Drawn:
+    """The cells that were last asked for, and from when on they are no longer so."""
+
+    last: int
+    found: list[float | None]
+    values: list[float | None]
+    changed_s: float = math.inf
+
+
+DRAWN_MAX = 4
+"""Widths and spans of which a series keeps what was last asked for."""
+
+
 class Series:
     """One quantity over the last 30 minutes, in about 3 kB whatever its rate."""
 
-    __slots__ = ("_rings", "hold_s", "last_s")
+    __slots__ = ("_drawn", "_rings", "hold_s", "last_s")
 
     def __init__(self, hold_s: float) -> None:
         self.hold_s = hold_s
         self.last_s = -math.inf
         self._rings = {span: _ring(span, step_s) for span, step_s in STEPS_S.items()}
+        self._drawn: dict[tuple[Span, int], _Drawn] = {}
 
     def add(self, time_s: float, value: float | None) -> None:
         """Take a measurement; None and what is not a finite number leave a gap."""
@@ -141,8 +163,10 @@ class Series:
         self.last_s = max(self.last_s, time_s)
         for ring in self._rings.values():
             ring.add(time_s, value)
+        for drawn in self._drawn.values():
+            drawn.changed_s = min(drawn.changed_s, time_s)
 
-    def values(self, span: Span, now_s: float, cells: int) -> list[float | None]:
+    def values(self, span: Span, now_s: float, cells: int) -> Sequence[float | None]:
         """`cells` means, oldest first, ending now; None where nothing was measured.
 
         Cells are aligned to multiples of their width in time, so that a plot moves by whole cells.
@@ -152,8 +176,17 @@ class Series:
             return []
         cell_s, ring = span / cells, self._rings[span]
         last = math.floor(now_s / cell_s)
-        found = ring.means_between(last - cells + 1, cells, cell_s)
-        return _held(found, max(1, int(self.hold_s / cell_s)))
+        before = self._drawn.get((span, cells))
+        if before is not None and before.last == last and before.changed_s == math.inf:
+            return before.values
+        kept = _kept(before, ring, last, cells, cell_s)
+        first = last - cells + 1 + len(kept)
+        found = kept + ring.means_between(first, cells - len(kept), cell_s)
+        values = _held(found, max(1, int(self.hold_s / cell_s)))
+        if before is None and len(self._drawn) >= DRAWN_MAX:
+            self._drawn.clear()
+        self._drawn[span, cells] = _Drawn(last, found, values)
+        return values
 
     def copy(self) -> Series:
         """The series as it is now."""
@@ -161,6 +194,22 @@ class Series:
         twin.last_s = self.last_s
         twin._rings = {span: ring.copy() for span, ring in self._rings.items()}
         return twin
+
+
+def _kept(
+    before: _Drawn | None, ring: _Ring, last: int, cells: int, cell_s: float
+) -> list[float | None]:
+    """The first of the cells that end with number `last`, as far as they are what they were."""
+    first = last - cells + 1
+    if before is None or before.last > last or first * cell_s < ring.oldest_s:
+        return []
+    end = before.last + 1
+    if before.changed_s < math.inf:
+        bucket = int(before.changed_s / ring.step_s)
+        # one cell more, for what rounding does where a bucket and a cell begin together
+        end = min(end, math.floor(bucket * ring.step_s / cell_s) - 1)
+    shift = last - before.last
+    return before.found[shift : max(shift, shift + end - first)] if end > first else []
 
 
 def _held(values: list[float | None], longest: int) -> list[float | None]:
@@ -194,7 +243,7 @@ class History:
             case _:
                 pass
 
-    def values(self, key: Key, span: Span, now_s: float, cells: int) -> list[float | None]:
+    def values(self, key: Key, span: Span, now_s: float, cells: int) -> Sequence[float | None]:
         """The last `span` of a series as `cells` values; all None for one never measured."""
         series = self._series.get(key.host, {}).get(key)
         return series.values(span, now_s, cells) if series else [None] * max(0, cells)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len, set_cell_size
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from specctl.domain.errors import SpecctlError
 
 Span = tuple[str, str]
@@ -153,15 +155,18 @@ def few(items: list[Line], cells: int, gap: int = 3) -> Line:
     return out
 
 
-def merge(spans: Line) -> Line:
+def merge(spans: Sequence[Span]) -> Line:
     """Neighbours of one token become one span."""
     out: Line = []
-    for text, token in spans:
-        if out and out[-1][1] == token:
-            out[-1] = (out[-1][0] + text, token)
-        else:
-            out.append((text, token))
-    return out
+    texts: list[str] = []
+    token: str | None = None
+    for text, own in spans:
+        if own != token:
+            if token is not None:
+                out.append(("".join(texts), token))
+            texts, token = [], own
+        texts.append(text)
+    return [*out, ("".join(texts), token)] if token is not None else out
 
 
 def picked(line: Line, cells: int) -> Line:

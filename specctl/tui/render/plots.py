@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from specctl.tui.render.lines import Line, merge
+from specctl.tui.render.lines import BLANK, Line, Span, merge
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,6 +14,14 @@ BLOCKS = " ▁▂▃▄▅▆▇█"
 EIGHTHS = 8
 DOTS = ((0x40, 0x80), (0x04, 0x20), (0x02, 0x10), (0x01, 0x08))
 """Braille bits by level from the bottom, left and right half."""
+
+HALVES = ((0, 0), *DOTS)
+TRACED = {
+    (left, right): chr(0x2800 + (HALVES[left][0] | HALVES[right][1])) if left or right else " "
+    for left in range(len(HALVES))
+    for right in range(len(HALVES))
+}
+"""One cell of a trace by what its halves show: nothing, or a level counted from 1."""
 
 SCALE_TOPS = (1.2, 1.6, 2.2, 3.0, 4.5, 6.0, 8.0)
 """Tops of the accept-length axis; a scale changes in steps, never per frame."""
@@ -44,14 +53,11 @@ def spark(value: float, low: float, high: float) -> str:
 
 def trace(values: Sequence[float | None], low: float, high: float) -> str:
     """A thin one-row line, two samples a cell and four levels."""
-    out = ""
-    for i in range(0, len(values), 2):
-        dots = 0
-        for side, value in enumerate(values[i : i + 2]):
-            if value is not None:
-                dots |= DOTS[level(value, low, high, 4)][side]
-        out += chr(0x2800 + dots) if dots else " "
-    return out
+    reach = high - low
+    dots = [0 if v is None else 1 + min(3, max(0, int((v - low) / reach * 4))) for v in values]
+    if len(dots) % 2:
+        dots.append(0)
+    return "".join([TRACED[pair] for pair in zip(dots[::2], dots[1::2], strict=True)])
 
 
 def area(
@@ -65,36 +71,41 @@ def area(
 ) -> list[Line]:
     """Block columns in eighth steps, a dashed line behind; what passes the line turns green."""
     at_row = None if line_at is None else level(line_at, low, high, rows)
-    scale = rows / (high - low)
-    out: list[Line] = []
-    for r in reversed(range(rows)):
-        spans = [_cell((v, r), low, scale, tone, (line_at, at_row)) for v in values]
-        out.append(merge(spans))
-    return out
-
-
-def _cell(
-    place: tuple[float | None, int],
-    low: float,
-    scale: float,
-    tone: str,
-    line: tuple[float | None, int | None],
-) -> tuple[str, str]:
-    """One cell of an area: dash, block or nothing."""
-    value, r = place
-    line_at, at_row = line
-    reached = line_at is not None and value is not None and value >= line_at
-    eighth = (
-        0 if value is None else min(EIGHTHS, max(0, round(((value - low) * scale - r) * EIGHTHS)))
+    scale = rows / (high - low) * EIGHTHS
+    columns = [
+        _column(
+            None if v is None else min(EIGHTHS * rows, max(0, round((v - low) * scale))),
+            rows,
+            tone,
+            at_row,
+            reached=line_at is not None and v is not None and v >= line_at,
+        )
+        for v in values
+    ]
+    return (
+        [merge(row) for row in zip(*columns, strict=True)] if columns else [[] for _ in range(rows)]
     )
-    if r == 0 and value is not None:
+
+
+@lru_cache(maxsize=1024)
+def _column(
+    height: int | None, rows: int, tone: str, at_row: int | None, *, reached: bool
+) -> tuple[Span, ...]:
+    """One column of an area, from the top; its height in eighths of a row."""
+    return tuple(_cell(height, r, tone, at_row, reached=reached) for r in reversed(range(rows)))
+
+
+def _cell(height: int | None, r: int, tone: str, at_row: int | None, *, reached: bool) -> Span:
+    """One cell of an area: dash, block or nothing."""
+    eighth = 0 if height is None else min(EIGHTHS, max(0, height - r * EIGHTHS))
+    if r == 0 and height is not None:
         eighth = max(1, eighth)
-    if r == at_row and value is not None and eighth == EIGHTHS:
+    if r == at_row and height is not None and eighth == EIGHTHS:
         return ("╌", f"ref on {tone}")
     if r == at_row and not reached:
         return ("╌", "ref")
     if eighth == 0:
-        return (" ", "")
+        return BLANK
     over = reached and at_row is not None and r >= at_row
     return (BLOCKS[eighth], "ok" if over else tone)
 

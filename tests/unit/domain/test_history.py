@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import sys
+from random import Random
 
 import pytest
 
@@ -93,6 +94,21 @@ def test_a_jump_of_the_clock_forward_empties_the_ring_and_costs_no_more_than_its
 
     assert series.values(Span.MINUTE, NOW_S + 1e9, 30).count(5.0) >= 1
     assert 1.0 not in series.values(Span.MINUTES_30, NOW_S + 1e9, 30)
+
+
+@pytest.mark.parametrize("span", list(Span))
+@pytest.mark.parametrize("cells", [1, 7, 74, 106, 300])
+def test_what_was_asked_for_before_changes_nothing_of_what_is_asked_for_now(
+    span: Span, cells: int
+) -> None:
+    random = Random(cells)
+    series, now_s = Series(hold_s=3.0), NOW_S
+    for _ in range(400):
+        now_s += random.choice([0.0, 0.1, 0.5, 1.0, 7.0, -0.3])
+        for _ in range(random.choice([0, 0, 1, 2])):
+            series.add(now_s - random.choice([0.0, 0.2, 3.0, 40.0, -2.0]), random.random())
+
+        assert series.values(span, now_s, cells) == series.copy().values(span, now_s, cells)
 
 
 def test_a_copy_is_not_touched_by_what_comes_later() -> None:
