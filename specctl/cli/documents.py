@@ -31,7 +31,7 @@ from specctl.services.outcome import Outcome
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-_WITHOUT_TEXTS = {RequestResult: frozenset({"text"})}
+_WITHOUT_TEXTS = {RequestResult: frozenset({"text", "output"})}
 _WITH_VOID: Mapping[type[Any], type[Any]] = {ProbeResult: published.VoidOrNot}
 
 DOCUMENTS = {

@@ -83,6 +83,9 @@ class RequestResult:
     retractions: int | None = None
     """How often the server took it out of its batch to compute it again; None: it does not say."""
 
+    output: str | None = None
+    """The beginning of what was generated, as `kept_output` packs it; None where it is not kept."""
+
     @property
     def wait_s(self) -> float:
         """From when it was due to when it was sent."""

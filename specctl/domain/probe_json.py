@@ -30,7 +30,7 @@ def probe_json(result: ProbeResult) -> dict[str, Any]:
     """`specctl/probe/1`: every figure and every request, texts as their hashes."""
     found: dict[str, Any] = plain(result)
     for request in (*found["requests"], *found["streamed"]):
-        del request["text"]
+        del request["text"], request["output"]
     found["is_void"] = bool(result.void)
     return found
 

@@ -7,6 +7,7 @@ import json
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from specctl.domain.kept_output import pack_output
 from specctl.domain.probe import RequestResult
 from specctl.domain.text import clean
 from specctl.domain.workload import explained_cached_tokens
@@ -59,6 +60,7 @@ def read_item(
         first_answer_s=fraction_of(item.get("first_answer_s")),
         is_reasoning_only=_is_reasoning_only(item, payload),
         retractions=counts.retractions,
+        output=pack_output(_ids(payload), text),
     )
 
 
@@ -118,6 +120,13 @@ def _text(item: Mapping[str, Any], payload: Mapping[str, Any]) -> str | None:
     message = mapping_of(_choice(payload).get("message"))
     parts = [part for name in _TEXTS if (part := text_of(message.get(name)))]
     return "".join(parts) or None
+
+
+def _ids(payload: Mapping[str, Any]) -> tuple[int, ...] | None:
+    """Of /generate; None where the server does not give every one."""
+    listed = list_of(payload.get("output_ids"))
+    ids = [count for one in listed if (count := whole_of(one)) is not None]
+    return tuple(ids) if ids and len(ids) == len(listed) else None
 
 
 def _is_reasoning_only(item: Mapping[str, Any], payload: Mapping[str, Any]) -> bool:

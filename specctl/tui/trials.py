@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from specctl.domain.trial.narrowing import Narrowed, Pace, find_looks, find_pace
-from specctl.domain.trial.parting import first_parting
 from specctl.domain.trial.running import stand
 from specctl.domain.trial.summary import summarise
 
@@ -88,7 +87,7 @@ def make_sheet(
         conditions=conditions,
         published=published,
         differences=differences,
-        parting=first_parting(plan, tuple(blocks)),
+        parting=summary.concurrencies[0].parting,
     )
 
 

@@ -55,7 +55,7 @@ def screening_block_json(block: ScreeningBlock) -> dict[str, Any]:
     found: dict[str, Any] = plain(block)
     if (result := found["result"]) is not None:
         for request in (*result["requests"], *result["streamed"]):
-            request["text"] = None
+            request["text"] = request["output"] = None
     return found
 
 

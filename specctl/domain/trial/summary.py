@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from specctl.domain.cost import find_suspects
 from specctl.domain.energy import energy_standing
+from specctl.domain.kept_output import token_parting, unpack_output
 from specctl.domain.trial.interval import fit_levels
 from specctl.domain.trial.losslessness import Pair, compare_outputs, excess_p
+from specctl.domain.trial.parting import first_parting
 from specctl.domain.trial.running import kept_blocks, stand
 from specctl.domain.trial.traffic import deviations, extend_to_traffic
 from specctl.domain.trial.words import find_reasons, say_verdict
@@ -19,8 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from specctl.domain.energy import EnergyStanding
-    from specctl.domain.probe import ProbeResult
+    from specctl.domain.probe import ProbeResult, RequestResult
     from specctl.domain.trial.losslessness import Sameness
+    from specctl.domain.trial.parting import Parting
     from specctl.domain.trial.running import TrialBlock, TrialPlan
     from specctl.domain.trial.traffic import Deviation
 
@@ -105,6 +108,9 @@ class ConcurrencySummary:
     energy: EnergyStanding | None = None
     """Joules per output token of either arm."""
 
+    parting: Parting | None = None
+    """Where the arms' answers differ first; None where none does, and unless greedy."""
+
 
 @dataclass(frozen=True, slots=True)
 class TrialSummary:
@@ -168,6 +174,7 @@ def _summarise_one(
         excess_p=excess,
         suspects=_suspects(look.fit.ratio if look else ratio, sides[1]),
         energy=energy_standing(*([r for r in side if not r.void] for side in sides)),
+        parting=first_parting(plan, blocks, concurrency),
     )
 
 
@@ -247,7 +254,7 @@ def _outputs(
 
 
 def _same(pairs: Sequence[tuple[ProbeResult, ProbeResult]]) -> dict[int, Pair]:
-    """By prompt. Of a prompt that differs no token is counted: where it parts is not kept."""
+    """By prompt. Of one that differs, tokens count up to where it parts; none where unknown."""
     found: dict[int, Pair] = {}
     for one, other in pairs:
         texts = {r.index: r for r in other.requests if r.error is None}
@@ -257,10 +264,19 @@ def _same(pairs: Sequence[tuple[ProbeResult, ProbeResult]]) -> dict[int, Pair]:
                 continue
             is_same = request.text_sha256 == match.text_sha256
             before = found.get(request.index)
-            is_same = is_same and (before is None or before.is_same)
-            tokens = (request.completion_tokens or 0) if is_same else 0
+            tokens = _shared_tokens(request, match, is_same=is_same)
+            if before is not None:
+                is_same, tokens = is_same and before.is_same, min(tokens, before.tokens)
             found[request.index] = Pair(tokens, is_same)
     return found
+
+
+def _shared_tokens(one: RequestResult, other: RequestResult, *, is_same: bool) -> int:
+    if is_same:
+        return one.completion_tokens or 0
+    left, right = unpack_output(one.output), unpack_output(other.output)
+    place = token_parting(left, right) if left and right else None
+    return 0 if place is None else place.index
 
 
 def _suspects(ratio: float | None, results: Sequence[ProbeResult]) -> tuple[str, ...]:

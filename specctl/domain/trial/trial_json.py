@@ -54,11 +54,13 @@ def check_design(design: Design) -> None:
 
 
 def block_json(block: TrialBlock) -> dict[str, Any]:
-    """A launch with every request; texts as their hashes."""
+    """A launch with every request; of texts their hashes and their packed beginnings."""
     found: dict[str, Any] = plain(block)
     for result in found["results"]:
         for request in (*result["requests"], *result["streamed"]):
             request["text"] = None
+        for request in result["streamed"]:
+            request["output"] = None
     return found
 
 

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from specctl.domain.kept_output import Output, unpack_output
 from specctl.domain.probe import Prompt
 from specctl.domain.probing import Window, add_up
 from specctl.domain.workload import Rendered
@@ -116,6 +117,14 @@ META = {"completion_tokens": 5, "finish_reason": {"type": "stop"}}
 )
 def test_d08_faults_of_answers_with_status_200(body, error):
     assert answered(body).error == error
+
+
+@pytest.mark.parametrize(
+    ("given", "ids"), [([7, 8], (7, 8)), ([7, "x"], None), ([], None), (None, None)]
+)
+def test_token_ids_are_kept_where_the_server_gives_them(given, ids):
+    body = {"meta_info": META, "text": "x y", "output_ids": given}
+    assert unpack_output(answered(body).output) == Output(ids, "x y")
 
 
 def test_the_agents_own_error_comes_first():
