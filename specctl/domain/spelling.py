@@ -11,6 +11,7 @@ from specctl.domain.arguments import takes_nothing
 from specctl.domain.nearest import nearest
 
 _SHOWN_CHARACTERS = 40
+COUNT_MOST = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,17 @@ def _plain_slip(value: object) -> Slip | None:
             return next((slip for item in value if (slip := _plain_slip(item))), None)
         case _:
             return Slip(f"is {shown(value)}: write it as a string")
+
+
+def range_slip(value: object) -> Slip | None:
+    """What is wrong with a number of `[speculation]`: all are counts, sizes or shares."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if value < 0:
+        return Slip(f"{value} is below 0, and no argument of speculation can be")
+    if value > COUNT_MOST:
+        return Slip(f"it is more than {COUNT_MOST}, the most that a 32-bit count can be")
+    return None
 
 
 def shown(value: object) -> str:

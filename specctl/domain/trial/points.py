@@ -14,7 +14,7 @@ from specctl.domain import flags
 from specctl.domain.arguments import word
 from specctl.domain.errors import UsageError
 from specctl.domain.nearest import nearest
-from specctl.domain.spelling import value_slip
+from specctl.domain.spelling import range_slip, value_slip
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -52,7 +52,7 @@ def read_axis(text: str, own: Sequence[str] = ()) -> Axis:
     if len(set(values)) != len(values):
         raise UsageError(f"--over {key}: a value is named twice", hint="Name each once.")
     for value in values:
-        slip = value_slip(flags.SPECULATION_PREFIX + key, value)
+        slip = value_slip(flags.SPECULATION_PREFIX + key, value) or range_slip(value)
         if slip is not None:
             raise UsageError(f"--over {key}={word(value)}: {slip.message}")
     return Axis(key, values)
