@@ -50,9 +50,36 @@ _HEADER = re.compile(
     re.IGNORECASE,
 )
 _COOKIE = re.compile(r"""(\b(?:set-)?cookie["']?:\s*["']?)[^"'\s][^"']*""", re.IGNORECASE)
+_CURL_LOGIN = r"""\bcurl\b[^\n]{0,400}?[\s"'](?:-u|--user)"""
 _LOGIN = re.compile(
-    r"""(\bsshpass\s{1,4}-p\s{0,4}|\bcurl\b[^\n]{0,400}?\s(?:-u|--user)[\s=]{1,4}[^\s:]{1,64}:)\S+"""
+    rf"""(\bsshpass\s{{1,4}}-p\s{{0,4}}|{_CURL_LOGIN}[\s=]{{0,4}}[^\s:"',]{{1,64}}:)\S+"""
 )
+_QUOTED_LOGIN = re.compile(
+    rf"""({_CURL_LOGIN}(?:["'],)?[\s=]{{0,4}}(?P<quote>["'])[^\s:"']{{1,64}}:)(?:(?!(?P=quote)).)+"""
+)
+_TOKEN = re.compile(
+    r"""(?P<before>\b\w{1,24}\s{1,2})?(?P<head>(?<![\w#-])["']?token["']?:\s{1,4})"""
+    rf"""(?P<value>{_VALUE})""",
+    re.IGNORECASE,
+)
+_OPEN_TOKENS = frozenset({
+    "unexpected", "special", "eos", "bos", "pad", "padding", "stop", "mask", "unk", "unknown",
+    "next", "first", "last", "draft", "bonus", "accept", "accepted", "sep", "new", "cached", "input",
+    "output", "sampled", "per", "end", "start", "think", "image",
+})  # fmt: skip
+"""Words before `token:` that make it one of a text."""
+
+_PEM = re.compile(
+    r"(-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----)(?:.*?(?=-----END )|.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_PEM_BODY = re.compile(
+    r"(?=[^\s]*[a-z])(?=[^\s]*[A-Z])(?=[^\s]*\d)(?:[A-Za-z0-9+][A-Za-z0-9+/]{59,75}"
+    r"|[A-Za-z0-9+][A-Za-z0-9+/]{15,74}=)={0,2}"
+)
+"""A line of such a block by itself: of a log it comes without the line that begins the block."""
+
+_PEM_LINE_MOST = 80
 _BEARER = re.compile(r"(\b(?:bearer|basic)(?:\s+|%20))[A-Za-z0-9._~+/=-]{6,}", re.IGNORECASE)
 _KNOWN_SHAPES = re.compile(
     r"\b(?:hf_[A-Za-z0-9]{16,}|sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}"
@@ -69,7 +96,8 @@ _HINTS = (
     "--admin", "basic", "hf_", "sk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "akia", "://",
     "token=", 'token"', "token'", "token\\", "authorization", "cookie", "_pass", "_pwd", "_auth",
     "auth=", "signature=", "sig=", "code=", "webhook", "curl", "asia", "github_pat", "glpat-",
-    "xox", "aiza", "nvapi-", "dckr_", "pypi-", "npm_", "eyj",
+    "xox", "aiza", "nvapi-", "dckr_", "pypi-", "npm_", "eyj", "private key", " token:", "'token:",
+    "{token:", "(token:", ",token:",
 )  # fmt: skip
 """A line without any of these, in lower case, holds no secret that could be recognised."""
 
@@ -93,17 +121,29 @@ _SHORTEST = 3
 
 def redact_text(line: str) -> str:
     """`line` with every secret in it masked: assignments, flags, headers, known token shapes."""
+    if len(line) <= _PEM_LINE_MOST and _PEM_BODY.fullmatch(line.strip()):
+        return MASK
     lower = line.lower()
-    if not any(hint in lower for hint in _HINTS):
+    if not lower.startswith("token:") and not any(hint in lower for hint in _HINTS):
         return line
     line = _FLAG.sub(_mask_value, line)
-    for pattern in (_HEADER, _COOKIE, _LOGIN, _BEARER):
+    for pattern in (_PEM, _HEADER, _COOKIE, _QUOTED_LOGIN, _LOGIN, _BEARER):
         line = pattern.sub(rf"\1{MASK}", line)
+    line = _TOKEN.sub(_mask_token, line)
     line = _ASSIGNED.sub(_mask_value, line)
     line = _KNOWN_SHAPES.sub(MASK, line)
     for pattern in (_IN_URL, _NAMELESS_IN_URL):
         line = pattern.sub(rf"\1{MASK}\2", line)
     return line
+
+
+def _mask_token(match: re.Match[str]) -> str:
+    """Of `token: X`, unless it is one of a text, or a count of them."""
+    before, value = match["before"] or "", match["value"]
+    is_open = before.strip().lower() in _OPEN_TOKENS or value.strip("'\"")[:1] in ("<", "[", "")
+    if is_open or value.rstrip(".;").isdecimal():
+        return match[0]
+    return before + _mask_value(match)
 
 
 def _mask_value(match: re.Match[str]) -> str:
@@ -119,8 +159,12 @@ def _mask_value(match: re.Match[str]) -> str:
 def redact_argv(argv: Sequence[str]) -> tuple[str, ...]:
     """`argv` with the values of secret flags masked, in `--flag VALUE` and `--flag=VALUE` form."""
     masked: list[str] = []
-    is_secret_next = False
-    for argument in argv:
+    is_secret_next = is_curl = False
+    for place, argument in enumerate(argv):
+        is_curl = is_curl or argument.rpartition("/")[2] == "curl"
+        if is_curl and (login := _masked_login(argument, argv[place - 1])):
+            masked.append(login)
+            continue
         if is_secret_next and not argument.startswith("--"):
             masked.append(MASK)
             is_secret_next = False
@@ -130,6 +174,15 @@ def redact_argv(argv: Sequence[str]) -> tuple[str, ...]:
         is_secret_next = is_secret and not equals
         masked.append(f"{flag}={MASK}" if is_secret and equals else redact_text(argument))
     return tuple(masked)
+
+
+def _masked_login(argument: str, before: str) -> str:
+    """`-u NAME:PASSWORD` of curl, in one word or two; empty where it is none."""
+    flag = next((one for one in ("--user=", "-u") if argument.startswith(one)), "")
+    if flag == "" and before not in {"-u", "--user"}:
+        return ""
+    name, colon, password = argument.removeprefix(flag).partition(":")
+    return f"{flag}{name}:{MASK}" if colon and password else ""
 
 
 def redact_environment(environment: Mapping[str, str]) -> dict[str, str]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from specctl.adapters.workspace import Workspace
     from specctl.domain.events import Event
     from specctl.domain.host import Host
+    from specctl.domain.problem import Problem
     from specctl.domain.state import State
     from specctl.services.doctoring import Examination
     from specctl.services.fleet import Fleet
@@ -173,7 +174,15 @@ def _workspace(workspace: Workspace | None, trouble: str) -> Iterator[str]:
     found = workspace.check()
     yield f"problems: {len(found)}"
     for problem in found[:PROBLEMS_MAX]:
-        yield f"  {problem}"
+        yield f"  {problem_line(problem)}"
+
+
+def problem_line(problem: Problem) -> str:
+    """Without a colon behind its key, which would make a secret of the words that follow."""
+    place = problem.file if problem.line is None else f"{problem.file}:{problem.line}"
+    at = f" at {problem.key}" if problem.key else ""
+    near = f"; nearest {problem.nearest}" if problem.nearest else ""
+    return f"{place}{at}; {problem.message}{near}"
 
 
 def _commands() -> Iterator[str]:

@@ -74,6 +74,16 @@ def test_a11_set_and_unset_can_be_told_apart() -> None:
         f"DB_PASS={SENTINEL} OPENAI_KEY={SENTINEL} TOKEN={SENTINEL}",
         f"HF_TOKEN:{SENTINEL}",
         f"curl -u me:{SENTINEL} http://h",
+        f"curl -ume:{SENTINEL} http://h",
+        f"curl --user='me:{SENTINEL} {SENTINEL}' http://h",
+        f"['curl', '-u', 'me:a,{SENTINEL}', 'http://h']",
+        f'["curl", "-s", "--user", "me:{SENTINEL}", "http://h"]',
+        f"token: {SENTINEL}",
+        f"Token: '{SENTINEL}'",
+        f"using token: {SENTINEL}, port 1",
+        f"{{token: {SENTINEL}}}",
+        f"-----BEGIN RSA PRIVATE KEY-----\n{SENTINEL}\n-----END RSA PRIVATE KEY-----",
+        f"key: -----BEGIN PRIVATE KEY-----\\n{SENTINEL}",
     ],
 )
 def test_places_where_secrets_stand(text: str) -> None:
@@ -106,6 +116,11 @@ def test_tokens_known_by_their_shape(token: str) -> None:
         "--speculative-num-draft-tokens 4 --speculative-token-map /models/map.pt",
         "--ssl-keyfile /etc/ssl/key.pem --ssl-certfile /etc/ssl/cert.pem",
         'File "/opt/sglang/srt/mem_cache/radix_cache.py", line 9, in match_prefix',
+        "Prefill batch, #new-seq: 1, #new-token: 9, #cached-token: 0, token usage: 0.00",
+        "unexpected token: foo; eos token: </s>; special token: x; token: 77; token: <|end|>",
+        "docker run --user 1000:1000 image curl http://h",
+        "-----BEGIN CERTIFICATE-----",
+        "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
         "KeyError: 'model.layers.0.self_attn.k_proj.weight'",
         "docker run --user 1000:1000 -e NVIDIA_VISIBLE_DEVICES=all lmsysorg/sglang:v0.5.23",
         "GET /generate?rid=7 http://127.0.0.1:30000/x [::1]:30000 alice@example.org",
@@ -128,10 +143,25 @@ def test_ordinary_text_is_left_alone(text: str) -> None:
         (["--api-key", "--port", "1"], ("--api-key", "--port", "1")),
         (["HF_TOKEN=hf_x", "python"], ("HF_TOKEN=***", "python")),
         (["--tokenizer-path", "/t"], ("--tokenizer-path", "/t")),
+        (["/usr/bin/curl", "-u", "me:k", "u"], ("/usr/bin/curl", "-u", f"me:{MASK}", "u")),
+        (["curl", "--user=me:k"], ("curl", f"--user=me:{MASK}")),
+        (["curl", "-ume:k"], ("curl", f"-ume:{MASK}")),
+        (["curl", "-u", "me"], ("curl", "-u", "me")),
+        (["docker", "run", "--user", "1000:1000"], ("docker", "run", "--user", "1000:1000")),
     ],
 )
 def test_argv(argv: list[str], expected: tuple[str, ...]) -> None:
     assert redact_argv(argv) == expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["MIIEpAIBAAKCAQEA7x3vB9y2Zf0qLkTn5dPpVhXo1sWmRgCuJeYiNtOaQbKlDzFw",
+     "  b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZW",
+     "QyNTUxOQAAACB7kF9aXw=="],
+)  # fmt: skip
+def test_a_line_of_a_key_block_by_itself(line: str) -> None:
+    assert redact_text(line) == MASK
 
 
 def test_a_command_line_that_cannot_be_split_is_still_redacted() -> None:
