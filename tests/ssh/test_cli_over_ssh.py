@@ -304,7 +304,7 @@ async def test_c06_a_python_that_is_too_old(lab, operator):
 async def test_an_agent_that_falls_silent_while_it_is_looked_at(lab, operator):
     await lab.server("gpu")
     # nothing more than its hello arrives, however fast or slow the machine is
-    text = f'#!/bin/sh\n"{sys.executable}" "$@" | head -n 2\n'
+    text = f'#!/bin/sh\n"{sys.executable}" "$@" | {{ head -n 2; cat >/dev/null; }}\n'
     operator.write_host("gpu", python=script(lab.folder / "python", text))
     ran = operator.run("status", "gpu")
     assert ran.status == 3
