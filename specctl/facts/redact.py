@@ -64,8 +64,8 @@ _TOKEN = re.compile(
 )
 _OPEN_TOKENS = frozenset({
     "unexpected", "special", "eos", "bos", "pad", "padding", "stop", "mask", "unk", "unknown",
-    "next", "first", "last", "draft", "bonus", "accept", "accepted", "sep", "new", "cached", "input",
-    "output", "sampled", "per", "end", "start", "think", "image",
+    "next", "first", "last", "draft", "bonus", "accept", "accepted", "sep", "new", "cached",
+    "input", "output", "sampled", "per", "end", "start", "think", "image",
 })  # fmt: skip
 """Words before `token:` that make it one of a text."""
 
