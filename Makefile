@@ -11,7 +11,7 @@ RERUNS ?= 2
 # a test that real time decides is tried again on a loaded machine; the last line counts such reruns
 
 .DEFAULT_GOAL := help
-.PHONY: help setup system check lint types contracts test test-live trees fuzz lint-report sglang-cpu demo demo-cpu aa-cpu bench lab-scale pictures schemas wheel clean
+.PHONY: help setup system check lint types contracts test test-live trees fuzz soak lint-report sglang-cpu demo demo-cpu aa-cpu bench lab-scale pictures schemas wheel clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 16
@@ -42,13 +42,16 @@ contracts: $(STAMP)
 	$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
 
 test: setup system check  ## set everything up, check and test (no GPU, no SGLang needed)
-	$(BIN)/pytest $(TESTS) -m 'not live and not trees' -n $(WORKERS) --dist worksteal --reruns $(RERUNS) -q
+	$(BIN)/pytest $(TESTS) -m 'not live and not trees and not soak' -n $(WORKERS) --dist worksteal --reruns $(RERUNS) -q
 
 sglang-cpu: setup ## build the environment with real SGLang on this machine's CPU
 	sh tests/sglang_cpu/build.sh
 
 test-live: setup system sglang-cpu  ## drive real SGLang on the CPU
 	$(BIN)/pytest tests/live -m live --reruns $(RERUNS) -q
+
+soak: setup system  ## what is long by its nature: a day replayed, many hosts, the story at full length
+	$(BIN)/pytest $(TESTS) -m soak --reruns $(RERUNS) -q
 
 fuzz: setup      ## every reading of remote text on a million inputs
 	FUZZ=$${FUZZ:-48000} $(BIN)/pytest tests/unit/facts -m hypothesis -n $(WORKERS) --timeout 7200 -q

@@ -20,7 +20,7 @@ BREAK_EVEN = 1.65
 
 def test_speedup_follows_the_accept_length_that_is_forced(tmp_path: Path) -> None:
     made = Practice(tmp_path)
-    made.up()
+    made.up("--load-factor", "0.1")
     try:
         ran = made.run(
             "cost", "lab-1", "lab-eagle3-trained", "--simulate-accept-length", "3,1.5",

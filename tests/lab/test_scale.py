@@ -10,6 +10,7 @@ FEW, ONE = 8, 1
 
 
 @pytest.mark.timeout(180)
+@pytest.mark.soak
 def test_hosts_with_agents_and_a_server_cost_little(home):
     found = measure(home, FEW, ONE, window_s=5.0)
     assert found.broken() == []

@@ -17,7 +17,7 @@ from tests.ssh.sshd import free_port
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-pytestmark = pytest.mark.timeout(500)
+pytestmark = [pytest.mark.soak, pytest.mark.timeout(500)]
 
 WITHIN = 0.05
 VERIFY_MS = {"foreign": 25.0, "ngram": 31.3}

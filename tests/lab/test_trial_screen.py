@@ -28,7 +28,7 @@ TRIAL_S = 300.0
 @pytest.fixture
 def practice(tmp_path: Path) -> Iterator[Practice]:
     made = Practice(tmp_path)
-    made.up()
+    made.up("--load-factor", "0.1")
     try:
         yield made
     finally:

@@ -7,6 +7,8 @@ import gc
 import tracemalloc
 from dataclasses import replace
 
+import pytest
+
 from specctl.adapters.recording import Recording, RecordingFile
 from specctl.domain.events import HostSampled, LogRead, ServerSampled, ServersSeen
 from specctl.domain.recording import RecordingHead
@@ -51,6 +53,7 @@ async def played(recording: Recording, every_hour) -> None:
         task.cancel()
 
 
+@pytest.mark.soak
 async def test_memory_is_flat_over_a_replayed_day(tmp_path):
     file = RecordingFile(
         tmp_path / "day.jsonl", RecordingHead(parts.NOW_S, (HOST,)), most_bytes=1 << 30
