@@ -76,7 +76,7 @@ async def run_arm(bench: Bench, profile: Profile) -> Arm:
     try:
         arm = await _launch_and_probe(bench, arm, profile, plan)
     finally:
-        await _stop(bench, plan, profile)
+        await stop_arm(bench, plan.id, profile)
     return arm
 
 
@@ -201,10 +201,10 @@ async def _explained(bench: Bench, arm: Arm, plan: Plan) -> Arm:
     return replace(arm, failure=words, hint=hint, is_own_failure=True)
 
 
-async def _stop(bench: Bench, plan: Plan, profile: Profile) -> None:
-    """Stop the server of this plan when it is there; notes when it stays."""
+async def stop_arm(bench: Bench, launch_id: str, profile: Profile) -> None:
+    """Stop the server of this launch when it is there; notes when it stays."""
     try:
-        stop = await _plan_stop(bench, plan)
+        stop = await _plan_stop(bench, launch_id)
         if stop is None:
             return
         outcome = await stop_server(
@@ -222,12 +222,12 @@ async def _stop(bench: Bench, plan: Plan, profile: Profile) -> None:
         bench.left.append(f"{profile.name} could not be stopped: {outcome.words}")
 
 
-async def _plan_stop(bench: Bench, plan: Plan) -> Plan | None:
+async def _plan_stop(bench: Bench, launch_id: str) -> Plan | None:
     options = StopOptions(now=True)
     for pause_s in (SETTLE_S, None):
         try:
             return await plan_stop(
-                bench.connection, plan.id, options, clock=bench.clock, is_measuring=True
+                bench.connection, launch_id, options, clock=bench.clock, is_measuring=True
             )
         except UsageError:
             if pause_s is not None:

@@ -121,6 +121,29 @@ def formers_of(
     )
 
 
+def left_over_of(
+    before: Iterable[Before], arms: Sequence[str], found: Iterable[Former]
+) -> tuple[Former, ...]:
+    """Servers of a trial's own arms that did not run before it."""
+    known = {one.launch_id for one in before}
+    return tuple(
+        former
+        for former in found
+        if former.server is not None
+        and former.profile.name in arms
+        and former.server.launch_id not in known
+    )
+
+
+def left_over_words(left_over: Iterable[Former]) -> tuple[str, ...]:
+    """What is to happen to them, a line each."""
+    return tuple(
+        f"stop {former.server.name} ({former.profile.name}), left over from an end by force"
+        for former in left_over
+        if former.server is not None
+    )
+
+
 def before_of(formers: Iterable[Former]) -> tuple[Before, ...]:
     """What a trial has to remember of them."""
     return tuple(

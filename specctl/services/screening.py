@@ -17,8 +17,8 @@ from specctl.services.arm import Bench, run_arm
 from specctl.services.cancelling import take_back_cancelling
 from specctl.services.locks import hold_locks
 from specctl.services.mutating import mutating
-from specctl.services.provenance import read_provenance, with_arguments
-from specctl.services.restoring import restore
+from specctl.services.provenance import with_arguments
+from specctl.services.putting_back import provenance_or_put_back, put_back
 from specctl.services.screening_keeping import entry_of, keep_screening, resume_words
 from specctl.services.screening_plan import confirming, confirming_again
 from specctl.services.seen_arms import SeenArms
@@ -72,7 +72,7 @@ class ScreeningRun:
         self._proposal, self._store = proposal, store
         self._clock, self._ledger, self._budget_s = clock, ledger, budget_s
         self._until_s = None if budget_s is None else clock.monotonic() + budget_s
-        self._bench = Bench(connection, proposal.settings[0], secrets, store, clock)
+        self.bench = Bench(connection, proposal.settings[0], secrets, store, clock)
         self.blocks = list(blocks)
         self.seen = SeenArms(proposal.profiles)
 
@@ -84,7 +84,7 @@ class ScreeningRun:
     @property
     def left(self) -> list[str]:
         """Servers that could not be stopped, in words."""
-        return self._bench.left
+        return self.bench.left
 
     @property
     def rest_s(self) -> float | None:
@@ -146,7 +146,7 @@ class ScreeningRun:
 
     async def _measure(self, following: NextLaunch) -> ScreeningBlock:
         began_s = self._clock.now()
-        arm = await run_arm(self._bench, self._proposal.profile(following.arm))
+        arm = await run_arm(self.bench, self._proposal.profile(following.arm))
         failure = arm.failure or self.seen.find_changed(arm)
         self.seen.note(arm)
         tokens = arm.arguments.get("speculative_num_draft_tokens")
@@ -231,8 +231,7 @@ async def _carry_out(
     clock: Clock,
     ledger: Ledger,
 ) -> ScreeningOutcome:
-    workload = proposal.settings[0].workload
-    provenance = await read_provenance(connection, proposal.profiles, workload)
+    provenance = await provenance_or_put_back(run.bench, proposal)
     if not ledger.has_run(proposal.plan.id):
         ledger.add(entry_of(proposal.plan, provenance, clock))
     outcome = await _screen(connection, proposal, run, secrets=secrets, store=store, clock=clock)
@@ -242,10 +241,8 @@ async def _carry_out(
         ledger, outcome, kept, with_arguments(provenance, run.seen.arguments, None), clock
     )
     if following is None:
-        restored = await restore(
-            connection, proposal.formers, secrets=secrets, store=store, clock=clock
-        )
-        return replace(outcome, restored=(*run.left, *restored))
+        restored = await put_back(run.bench, proposal.formers, proposal.left_over)
+        return replace(outcome, restored=restored)
     run.announce(following)
     trial = await carry_out(
         connection, following, secrets=secrets, store=store, clock=clock, ledger=ledger,
@@ -274,10 +271,8 @@ async def _screen(
         error.hint = f"{error.hint} {_after_loss(proposal)}".strip()
         raise
     except SpecctlError as error:  # the ledger cannot be written
-        restored = await restore(
-            connection, proposal.formers, secrets=secrets, store=store, clock=clock
-        )
-        error.hint = " ".join([*run.left, *restored, resume_words(proposal.plan)])
+        restored = await put_back(run.bench, proposal.formers, proposal.left_over)
+        error.hint = " ".join([*restored, resume_words(proposal.plan)])
         raise
     return ScreeningOutcome(
         plan=run.plan,

@@ -20,7 +20,7 @@ from specctl.services.comparison import plan_comparison
 from specctl.services.estimating import estimate_probe
 from specctl.services.launch import recipe_hash
 from specctl.services.linting import lint_on
-from specctl.services.restoring import before_of, formers_of
+from specctl.services.restoring import before_of, formers_of, left_over_of, left_over_words
 from specctl.services.trial_plan import FLOOR_AGE_S, UNKNOWN, Proposal
 
 if TYPE_CHECKING:
@@ -64,6 +64,9 @@ class ScreeningProposal:
     measuring: Estimate = UNKNOWN
     """How long measuring takes in one launch, the mean of the arms whose time is known."""
 
+    left_over: tuple[Former, ...] = ()
+    """Servers that an end by force left running, of a screening that goes on."""
+
     @property
     def least_launches(self) -> int:
         """When all but one leave after the first round, and the trial decides at its first look."""
@@ -91,6 +94,7 @@ class ScreeningProposal:
                 for former in self.formers
                 if former.server is not None
             ),
+            *left_over_words(self.left_over),
             f"screen {', '.join(plan.candidates)}",
             f"at most {plan.rounds} rounds; each launches every one that is left once, and "
             f"{plan.baseline}: {len(plan.arms)} to {plan.most_launches} launches",
@@ -242,6 +246,7 @@ async def plan_screening_resumption(
         load_s=None if loads is None else loads / len(profiles),
         lock_keys=comparison.lock_keys,
         trial=trial,
+        left_over=left_over_of(plan.before, plan.arms, comparison.formers),
     )
 
 
@@ -284,4 +289,5 @@ def confirming_again(proposal: ScreeningProposal, trial: TrialPlan, known: int =
         load_s=proposal.load_s,
         known_launches=known,
         lock_keys=proposal.lock_keys,
+        left_over=proposal.left_over,
     )

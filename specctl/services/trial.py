@@ -16,8 +16,8 @@ from specctl.services.arm import Bench, run_arm
 from specctl.services.cancelling import take_back_cancelling
 from specctl.services.locks import hold_locks
 from specctl.services.mutating import mutating
-from specctl.services.provenance import read_provenance, with_arguments
-from specctl.services.restoring import restore
+from specctl.services.provenance import with_arguments
+from specctl.services.putting_back import provenance_or_put_back, put_back
 from specctl.services.seen_arms import SeenArms
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class TrialRun:
         self._connection, self._proposal = connection, proposal
         self._store, self._clock, self._ledger = store, clock, ledger
         first, *more = proposal.settings
-        self._bench = Bench(connection, first, secrets, store, clock, more=tuple(more))
+        self.bench = Bench(connection, first, secrets, store, clock, more=tuple(more))
         self.blocks = list(blocks)
         self.seen = SeenArms(proposal.profiles)
 
@@ -79,7 +79,7 @@ class TrialRun:
     @property
     def left(self) -> list[str]:
         """Servers that could not be stopped, in words."""
-        return self._bench.left
+        return self.bench.left
 
     async def run(self, budget_s: float | None) -> str:
         """Launch until the trial has ended; why, when something around it ended it."""
@@ -112,7 +112,7 @@ class TrialRun:
     async def _measure(self, following: Next) -> TrialBlock:
         profile = self._proposal.profiles[0 if following.side == "A" else 1]
         began_s = self._clock.now()
-        arm = await run_arm(self._bench, profile)
+        arm = await run_arm(self.bench, profile)
         failure = arm.failure or self.seen.find_changed(arm)
         self.seen.note(arm)
         results = () if arm.result is None else (arm.result, *arm.others)
@@ -198,16 +198,15 @@ async def carry_out(
     budget_s: float | None,
 ) -> TrialOutcome:
     """As `run_trial`, for a caller that holds the locks already."""
-    workload = proposal.settings[0].workload
-    provenance = await read_provenance(connection, proposal.profiles, workload)
     proposal = _with_budget(proposal, budget_s, clock)
+    run = TrialRun(
+        connection, proposal, blocks, secrets=secrets, store=store, clock=clock, ledger=ledger
+    )
+    provenance = await provenance_or_put_back(run.bench, proposal)
     if not ledger.has_run(proposal.plan.id):
         ledger.add(_entry(proposal.plan, provenance, clock))
     elif plan_of(ledger.run(proposal.plan.id).document) != proposal.plan:
         ledger.plan_again(proposal.plan.id, plan_json(proposal.plan))
-    run = TrialRun(
-        connection, proposal, blocks, secrets=secrets, store=store, clock=clock, ledger=ledger
-    )
     ended, is_interrupted = "", False
     try:
         ended = await run.run(budget_s)
@@ -218,21 +217,17 @@ async def carry_out(
         error.hint = f"{error.hint} {_after_loss(proposal)}".strip()
         raise
     except SpecctlError as error:  # the ledger cannot be written
-        restored = await restore(
-            connection, proposal.formers, secrets=secrets, store=store, clock=clock
-        )
-        error.hint = " ".join([*run.left, *restored, _resume_words(proposal.plan)])
+        restored = await put_back(run.bench, proposal.formers, proposal.left_over)
+        error.hint = " ".join([*restored, _resume_words(proposal.plan)])
         raise
-    restored = await restore(
-        connection, proposal.formers, secrets=secrets, store=store, clock=clock
-    )
+    restored = await put_back(run.bench, proposal.formers, proposal.left_over)
     standing = stand(run.plan, run.blocks)
     outcome = TrialOutcome(
         plan=run.plan,
         blocks=tuple(run.blocks),
         standing=standing,
         differences=run.seen.differences,
-        restored=(*run.left, *restored),
+        restored=restored,
         is_interrupted=is_interrupted,
         ended=ended or standing.ended,
     )

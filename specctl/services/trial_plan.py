@@ -15,7 +15,7 @@ from specctl.domain.trial.running import TrialPlan
 from specctl.services.comparison import plan_comparison
 from specctl.services.estimating import estimate_probe
 from specctl.services.launch import recipe_hash
-from specctl.services.restoring import before_of, formers_of
+from specctl.services.restoring import before_of, formers_of, left_over_of, left_over_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -66,6 +66,9 @@ class Proposal:
     measuring: Estimate = UNKNOWN
     """How long measuring takes in one launch, the mean of both arms."""
 
+    left_over: tuple[Former, ...] = ()
+    """Servers that an end by force left running, of a trial that goes on."""
+
     @property
     def words(self) -> tuple[str, ...]:
         """What would be done, what it takes and what it can find, a line each."""
@@ -80,6 +83,7 @@ class Proposal:
                 for former in self.formers
                 if former.server is not None
             ),
+            *left_over_words(self.left_over),
             f"A is {plan.baseline}, B is {plan.profile}; launches in the order {order}, "
             "each with a restart",
             self._block_words(),
@@ -238,4 +242,5 @@ async def plan_resumption(
         load_s=None if loads is None else loads / 2,
         lock_keys=comparison.lock_keys,
         measuring=_measuring(ledger, connection.host.name, profiles, settings, clock.now()),
+        left_over=left_over_of(plan.before, arms, comparison.formers),
     )

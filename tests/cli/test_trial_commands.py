@@ -231,6 +231,24 @@ def test_what_ran_before_runs_again_when_the_ledger_is_damaged_meanwhile(run, st
     assert run("stop", "here/base", "--yes", "--now").status == 0
 
 
+def test_ctrl_c_after_an_end_by_force_stops_what_is_left_and_restores(run, start, paced):
+    assert run("start", "here", "same", "--yes").status == 0
+    started = start("compare", "here", "base", "eagle", *WORKLOAD, "--launches", "2", "--yes")
+    started.wait_for("launch 2: eagle")
+    started.process.kill()
+    _, _, err = started.finish()
+    time.sleep(1.5)
+    again = start("compare", "--resume", trial_of(err), "--yes")
+    again.wait_for("launch ")
+    again.process.send_signal(signal.SIGINT)
+    status, out, err = again.finish()
+    assert status == 130, err
+    assert "same, which ran before, runs again" in out
+    servers = json.loads(run("status", "here", "--json").out)["hosts"]["here"]["servers"]
+    assert [one["profile"] for one in servers if one["pids"] and one["is_ours"]] == ["same"]
+    assert run("stop", "here/same", "--yes", "--now").status == 0
+
+
 def test_an_end_by_force_is_cleared_up_and_what_ran_before_runs_again(run, start, paced):
     assert run("start", "here", "same", "--yes").status == 0
     started = start("compare", "here", "base", "eagle", *WORKLOAD, "--launches", "2", "--yes")
