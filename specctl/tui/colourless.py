@@ -25,8 +25,12 @@ class Colourless(LineFilter):
         ]
 
 
+COLOURLESS = Colourless()
+"""The one of them: what was made of a line by it is kept for it."""
+
+
 def filters(known: Sequence[LineFilter], *, has_colour: bool) -> Sequence[LineFilter]:
     """What lines pass; the app, not Textual's own look at NO_COLOR, says whether in colour."""
     if not has_colour:
-        return [Colourless()]
+        return [COLOURLESS]
     return [found for found in known if not isinstance(found, Monochrome)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, cast
 
 from rich.segment import Segment
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from textual import events
+    from textual.color import Color
+    from textual.filter import LineFilter
 
     from specctl.services.outcome import Outcome
     from specctl.tui.scene import Scene
@@ -103,6 +105,18 @@ class Shell(Protocol):
         """How plans ended, by plan id."""
 
 
+@dataclass(slots=True)
+class Look:
+    """How a widget's lines become strips, and those that have: by row, with their line."""
+
+    key: tuple[object, ...]
+    base: Style
+    background: Color
+    filters: tuple[LineFilter, ...]
+    styles: dict[str, Style] = field(default_factory=dict)
+    strips: dict[int, tuple[Line | None, Strip]] = field(default_factory=dict)
+
+
 class Painted(Widget):
     """Draws a list of lines, built once for a size and kept until it is asked to repaint."""
 
@@ -110,8 +124,7 @@ class Painted(Widget):
         super().__init__(id=id, classes=classes)
         self._painted: list[Line] | None = None
         self._painted_for = (0, 0)
-        self._styles: dict[str, Style] = {}
-        self._styled_for: tuple[object, ...] = ()
+        self._look: Look | None = None
 
     @property
     def shell(self) -> Shell:
@@ -138,7 +151,12 @@ class Painted(Widget):
             self._painted_for = (cells, rows)
             self.refresh()
             return
-        changed = [y for y, (old, new) in enumerate(zip(before, lines, strict=True)) if old != new]
+        changed: list[int] = []
+        for y, old in enumerate(before):
+            if old == lines[y]:
+                lines[y] = old
+            else:
+                changed.append(y)
         if len(changed) > rows // 2:
             self.refresh()
         elif changed:
@@ -148,32 +166,60 @@ class Painted(Widget):
         lines = [fit(line, cells) for line in self.build(cells, rows)[:rows]]
         return [fit(ascii_line(line), cells) for line in lines] if self.shell.is_ascii else lines
 
-    def render_line(self, y: int) -> Strip:
-        """One line of the widget, as Textual asks for it."""
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """What Textual puts on the screen: no frame, padding or opacity of its own is added.
+
+        A line keeps its strip, and what was made of that on the way to the terminal.
+        """
         cells, rows = self.size
         if self._painted is None or self._painted_for != (cells, rows):
             self._painted, self._painted_for = self._built(cells, rows), (cells, rows)
-        base = self._base_style()
-        if y >= len(self._painted):
-            return Strip.blank(cells, base)
-        styles = self._styles
-        segments = []
-        for text, token in self._painted[y]:
-            style = styles.get(token)
-            if style is None:
-                style = base + self.shell.palette(token) if token else base
-                styles[token] = style
-            segments.append(Segment(text, style))
-        return Strip(segments, cells)
+        look = self._worn()
+        strips = [self._strip(y, cells, look) for y in crop.line_range]
+        if crop.column_span != (0, cells):
+            return [strip.crop(*crop.column_span) for strip in strips]
+        return strips
 
-    def _base_style(self) -> Style:
-        """The widget's own style; the styles made from it are dropped when it changes."""
-        base = self.rich_style
-        key = (self.shell.theme, base)
-        if key != self._styled_for:
-            self._styled_for = key
-            self._styles = {}
-        return base
+    def render_line(self, y: int) -> Strip:
+        """One of them."""
+        return self.render_lines(Region(0, y, self.size.width, 1))[0]
+
+    def _strip(self, y: int, cells: int, look: Look) -> Strip:
+        """The strip of a line, as it was while the line and the look stay the same."""
+        lines = self._painted or []
+        line = lines[y] if y < len(lines) else None
+        known = look.strips.get(y)
+        if known is not None and known[0] is line:
+            return known[1]
+        strip = Strip(self._segments(line or [(" " * cells, "")], look), cells)
+        look.strips[y] = line, strip
+        return strip
+
+    def _segments(self, line: Line, look: Look) -> list[Segment]:
+        known = look.styles.get
+        return [Segment(text, known(token) or self._style(token, look)) for text, token in line]
+
+    def _style(self, token: str, look: Look) -> Style:
+        """Of a token on this widget, after the filters of the terminal."""
+        style = look.base + self.shell.palette(token) if token else look.base
+        segments = [Segment(" ", style)]
+        for each in look.filters:
+            segments = each.apply(segments, look.background)
+        style = look.styles[token] = segments[0].style or style
+        return style
+
+    def notify_style_update(self) -> None:
+        """Textual restyled it, or what it lies on: how it looks is found out again."""
+        self._look = None
+        super().notify_style_update()
+
+    def _worn(self) -> Look:
+        """How it looks now; what was made with another look is dropped."""
+        key = (self.shell.theme, self.size)
+        if self._look is None or self._look.key != key:
+            filters = tuple(self.get_line_filters())
+            self._look = Look(key, self.rich_style, self.background_colors[1], filters)
+        return self._look
 
 
 class Bar(Painted):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -19,6 +20,12 @@ Line = list[Span]
 UNKNOWN: Span = ("—", "faint")
 BLANK: Span = (" ", "")
 LONGEST_SPAN = 4096
+NARROW = re.compile(
+    r"[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2190-\u21ff"
+    r"\u2500-\u25fc\u2713-\u271f\u2800-\u28ff]*"
+)
+"""Text in which every character takes one cell."""
+
 SHORTEST_CUT = 5
 """Below this a name that loses its middle tells nothing."""
 
@@ -43,11 +50,8 @@ class Drawing:
 
 def width(line: Line) -> int:
     """Cells a line takes."""
-    cells = 0
-    for text, _ in line:
-        is_plain = text.isascii() and text.isprintable()
-        cells += len(text) if is_plain else cell_len(text)
-    return cells
+    text = line[0][0] if len(line) == 1 else "".join([text for text, _ in line])
+    return len(text) if NARROW.fullmatch(text) else sum(cell_len(text) for text, _ in line)
 
 
 def safe(text: str) -> str:
@@ -59,6 +63,9 @@ def safe(text: str) -> str:
 
 def guard(line: Line) -> Line:
     """The line with every span made `safe`, and none longer than any screen is wide."""
+    text = "".join([text for text, _ in line])
+    if len(text) <= LONGEST_SPAN and text.isprintable():
+        return line
     return [(safe(text[:LONGEST_SPAN]), token) for text, token in line]
 
 

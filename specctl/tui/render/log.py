@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from specctl.domain import figures
@@ -25,6 +26,7 @@ MARKS = {"ok": ("✓", "ok"), "warn": ("▲", "warn"), "bad": ("✗", "bad"), ""
 WORDS = {"ok": "strong", "warn": "warn", "bad": "bad", "": "text"}
 
 
+@lru_cache(maxsize=512)
 def kind(text: str) -> str:
     """`ok`, `warn`, `bad` or nothing special."""
     if BAD.search(text):

@@ -53,8 +53,11 @@ def spark(value: float, low: float, high: float) -> str:
 
 def trace(values: Sequence[float | None], low: float, high: float) -> str:
     """A thin one-row line, two samples a cell and four levels."""
-    reach = high - low
-    dots = [0 if v is None else 1 + min(3, max(0, int((v - low) / reach * 4))) for v in values]
+    first, second, third = (low + (high - low) * n / 4 for n in (1, 2, 3))
+    dots = [
+        0 if v is None else 1 if v < first else 2 if v < second else 3 if v < third else 4
+        for v in values
+    ]
     if len(dots) % 2:
         dots.append(0)
     return "".join([TRACED[pair] for pair in zip(dots[::2], dots[1::2], strict=True)])
