@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from textual.filter import LineFilter
     from textual.screen import Screen
+    from textual.timer import Timer
 
     from specctl.services.outcome import Outcome
     from specctl.tui.actions import Action
@@ -96,6 +97,8 @@ class SpecctlApp(Going):
         self._open_folder, self._look = open_folder, look
         self._offset_s = offset_s
         self._pace = Pace(time.monotonic)
+        self._next_frame: Timer | None = None
+        self._awaits_numbers = False
         self._palette: Palette | None = None
         self._quit_asked_s = float("-inf")
         self._unsubscribe: Callable[[], None] = lambda: None
@@ -223,21 +226,27 @@ class SpecctlApp(Going):
             self.repaint()
 
     @on(StateChanged)
-    def take_state(self) -> None:
-        """Paint the newest state now, or when the next frame is due."""
-        if self._pace.is_waiting:
+    def take_state(self, changed: StateChanged) -> None:
+        """Paint the newest state in time."""
+        self.paint_soon(has_news=changed.has_news)
+
+    def paint_soon(self, *, has_news: bool = True) -> None:
+        """Paint now, or when the next frame is due; only news bring that forward."""
+        if self._pace.is_waiting and not (has_news and self._awaits_numbers):
             return
-        wait_s = self._pace.wait_s()
-        if wait_s <= 0:
-            self.repaint()
+        if self._next_frame is not None:
+            self._next_frame.stop()
+        wait_s = self._pace.wait_s(has_news=has_news)
+        self._pace.is_waiting, self._awaits_numbers = wait_s > 0, not has_news
+        if wait_s > 0:
+            self._next_frame = self.set_timer(wait_s, self._due)
         else:
-            self._pace.is_waiting = True
-            self.set_timer(wait_s, self._due)
+            self.repaint()
 
     def _due(self) -> None:
         """The next frame, unless a key had one painted meanwhile: then the one after that."""
-        self._pace.is_waiting = False
-        self.take_state()
+        self._pace.is_waiting, self._next_frame = False, None
+        self.paint_soon(has_news=not self._awaits_numbers)
 
     def repaint(self) -> None:
         """Paint what differs on what is in sight; while paused that is the footer."""

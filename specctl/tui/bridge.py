@@ -1,10 +1,12 @@
-"""From the store to the message queue: newest wins, five frames a second at most."""
+"""From the store to the message queue: newest wins, and only so many frames a second."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from textual.message import Message
+
+from specctl.domain.events import HostSampled, ServerSampled, ServersSeen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,6 +18,11 @@ if TYPE_CHECKING:
 FRAME_S, SLOWEST_FRAME_S = 0.2, 1.0
 """Shortest time between two repaints, and the longest that a frame's cost makes it."""
 
+NUMBERS_FRAME_S = 0.45
+"""The same where only numbers changed that are measured again and again: no more than are read."""
+
+NUMBERS = (HostSampled, ServerSampled, ServersSeen)
+
 TICK_S = 0.9
 """Clocks and ages are painted so often where nothing else changes."""
 
@@ -26,13 +33,14 @@ REST = 80
 class StateChanged(Message):
     """A newer state. One still waiting in the queue is replaced, so a slow screen drops frames."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, *, has_news: bool = True) -> None:
+        """`has_news`: more than numbers changed that are measured again and again."""
         super().__init__()
-        self.state = state
+        self.state, self.has_news = state, has_news
 
     def can_replace(self, message: Message) -> bool:
-        """Only the newest state matters."""
-        return isinstance(message, StateChanged)
+        """Only the newest state matters; news are not held up by numbers."""
+        return isinstance(message, StateChanged) and message.has_news >= self.has_news
 
 
 def listen(store: Store, recent: Recent, post: Callable[[Message], object]) -> Callable[[], None]:
@@ -40,7 +48,7 @@ def listen(store: Store, recent: Recent, post: Callable[[Message], object]) -> C
 
     def take(event: Event, state: State) -> None:
         recent.record(event)
-        post(StateChanged(state))
+        post(StateChanged(state, has_news=not isinstance(event, NUMBERS)))
 
     return store.subscribe(take)
 
@@ -55,9 +63,10 @@ class Pace:
         self.is_waiting = False
         """A timer will have the next frame painted."""
 
-    def wait_s(self) -> float:
+    def wait_s(self, *, has_news: bool = True) -> float:
         """How long until a frame may be painted; 0 for now."""
-        return max(0.0, self._last_s + self._frame_s - self._clock())
+        frame_s = self._frame_s if has_news else max(self._frame_s, NUMBERS_FRAME_S)
+        return max(0.0, self._last_s + frame_s - self._clock())
 
     @property
     def is_old(self) -> bool:

@@ -6,9 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from specctl.domain.events import HostSampled, LogRead, ServerSampled
+from specctl.domain.events import HostSampled, LinkChanged, LogRead, ServerSampled
 from specctl.domain.state import State, Store
-from specctl.tui.bridge import FRAME_S, REST, SLOWEST_FRAME_S, Pace, StateChanged, listen
+from specctl.tui.bridge import (
+    FRAME_S,
+    NUMBERS_FRAME_S,
+    REST,
+    SLOWEST_FRAME_S,
+    Pace,
+    StateChanged,
+    listen,
+)
 from specctl.tui.panel import Painted
 from specctl.tui.scene import LINE_CHARACTERS, LOG_LINES, Recent
 from tests.tui import parts, story
@@ -21,6 +29,9 @@ if TYPE_CHECKING:
 
 def test_a_newer_state_replaces_one_that_waits() -> None:
     assert StateChanged(State()).can_replace(StateChanged(State()))
+    numbers = StateChanged(State(), has_news=False)
+    assert numbers.can_replace(StateChanged(State()))
+    assert not StateChanged(State()).can_replace(numbers)
 
 
 def test_every_event_is_recorded_even_when_its_frame_is_dropped() -> None:
@@ -70,6 +81,24 @@ def test_a_frame_that_costs_more_is_followed_by_a_longer_rest() -> None:
     assert not pace.is_old
     now_s += SLOWEST_FRAME_S
     assert pace.is_old
+
+
+def test_numbers_wait_for_their_own_rhythm_and_news_do_not() -> None:
+    now_s = 100.0
+    pace = Pace(lambda: now_s)
+    pace.painted()
+    assert pace.wait_s() == pytest.approx(FRAME_S)
+    assert pace.wait_s(has_news=False) == pytest.approx(NUMBERS_FRAME_S)
+
+
+def test_what_is_measured_again_and_again_is_no_news() -> None:
+    store, posted = Store(), list[Any]()
+    listen(store, Recent(), posted.append)
+    sample = parts.host_sample(parts.pro6k_gpus())
+    store.apply(HostSampled("h", 0.0, sample))
+    store.apply(LinkChanged("h", 0.0, "lost"))
+
+    assert [message.has_news for message in posted] == [False, True]
 
 
 async def test_a_burst_of_events_is_painted_at_most_five_times_a_second(

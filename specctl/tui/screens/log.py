@@ -140,7 +140,7 @@ class LogScreen(AskingScreen):
         if panel.standing.lost:
             self._stand(lost="")
         if part.lines or part.begins_anew:
-            self.specctl.take_state()
+            self.specctl.paint_soon()
 
     def _failed(self, error: SpecctlError) -> None:
         self._lost_link = self.part is not None
