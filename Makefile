@@ -5,7 +5,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 TESTS  ?= tests
-WORKERS ?= $(shell $(PYTHON) -c 'import os; print(3 * (os.cpu_count() or 1))')
+WORKERS ?= $(shell $(PYTHON) -c 'import os; n = os.cpu_count() or 1; print(min(3 * n, n + 8))')
 # many tests wait for a host or a server, so more of them run at once than there are cores
 RERUNS ?= 2
 # a test that real time decides is tried again on a loaded machine; the last line counts such reruns
