@@ -78,6 +78,9 @@ class SglangClient:
         admin_key: str | None = None,
     ) -> None:
         self._key, self._admin_key = key, admin_key
+        self._urls: dict[str, httpx.URL] = {}
+        """By path: reading one takes longer than making the rest of a request."""
+
         netloc = f"[{address}]" if ":" in address else address
         self._client = httpx.AsyncClient(
             transport=transport, base_url=f"http://{netloc}:{port}", follow_redirects=False
@@ -144,8 +147,11 @@ class SglangClient:
     async def _read(
         self, method: str, path: str, body: Mapping[str, Any] | None, headers: Mapping[str, str]
     ) -> Answer:
+        url = self._urls.get(path)
+        if url is None:
+            url = self._urls[path] = self._client.base_url.join(path)
         async with self._client.stream(
-            method, path, json=body, headers=headers, timeout=None
+            method, url, json=body, headers=headers, timeout=None
         ) as response:
             parts, size = [], 0
             async for part in response.aiter_bytes():

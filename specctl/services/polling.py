@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 METRICS_EVERY_S = 10.0
 """A /metrics text is up to 100 kB: asked rarely where something smaller tells the rates."""
 
+READY_EVERY_S = 5.0
+"""A server that was ready is asked again so often whether it is; one that was not, every time."""
+
 TIMEOUT_S = 4.0
 LONGEST_PAUSE_S = 30.0
 NOT_FOUND, UNAUTHORIZED = 404, 401
@@ -47,6 +50,9 @@ class ServerPoller:
         self._loads: Loads | None = None
         self._slow: ServerSample | None = None
         self._slow_at_s = float("-inf")
+        self._ready_at_s = float("-inf")
+        """When the server was last heard to be ready; long ago when it was not."""
+
         self.http: str | None = None
         """The last answer in a word: `200`, `401`, `503`, `refused`, `timed out`."""
 
@@ -62,7 +68,8 @@ class ServerPoller:
     async def poll(self) -> ServerSample:
         """What the server says now; None fields have their reason."""
         sample = await self._sample()
-        if self._may_be_ready and self.http not in {"refused", "timed out"}:
+        is_due = self._clock.monotonic() - self._ready_at_s >= READY_EVERY_S
+        if self._may_be_ready and is_due and self.http not in {"refused", "timed out"}:
             await self._ask_ready()
         return sample
 
@@ -76,6 +83,7 @@ class ServerPoller:
             self._may_be_ready = False
         elif self.http != str(UNAUTHORIZED):
             self.http = str(answer.status)
+            self._ready_at_s = self._clock.monotonic() if answer.is_ok else float("-inf")
 
     async def _sample(self) -> ServerSample:
         reason = Missing(Why.NOT_SUPPORTED, "this version offers no live numbers")
@@ -140,6 +148,8 @@ class ServerPoller:
             return None, Missing(Why.MALFORMED, error.message)
 
     def _heard(self, word: str) -> None:
+        if word != "200":
+            self._ready_at_s = float("-inf")
         self.http = word
         if word == "timed out":
             self.pause_s = min(LONGEST_PAUSE_S, max(2.0, self.pause_s * 2))

@@ -9,7 +9,7 @@ import pytest
 
 from specctl.adapters.sglang import SglangClient
 from specctl.domain.missing import Why
-from specctl.services.polling import LONGEST_PAUSE_S, ServerPoller
+from specctl.services.polling import LONGEST_PAUSE_S, READY_EVERY_S, ServerPoller
 
 CAPTURES = Path(__file__).parents[2] / "data" / "captures"
 LOADS = (CAPTURES / "loads" / "v1-loads-ngram-0.5.23.json").read_bytes()
@@ -144,6 +144,19 @@ async def test_a_server_that_warms_up_is_not_taken_for_ready():
     server.answers["/ready"] = b""
     await poller.poll()
     assert poller.http == "200"
+
+
+async def test_a_server_that_was_ready_is_asked_again_now_and_then():
+    server, clock = Server(v1__loads=LOADS, metrics=METRICS, ready=b""), Clock()
+    poller = server.poller(clock)
+    await poller.poll()
+    await poller.poll()
+    assert (server.asked.count("/ready"), poller.http) == (1, "200")
+    server.answers["/ready"] = 503
+    clock.time_s += READY_EVERY_S
+    await poller.poll()
+    await poller.poll()
+    assert (server.asked.count("/ready"), poller.http) == (3, "503")
 
 
 async def test_a_version_without_ready_is_asked_for_it_once():
