@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import asyncssh
 import pytest
 
 from specctl.adapters.hops import Destination, parse_destination, resolve_hops
@@ -65,6 +66,17 @@ def test_c01_every_hop_takes_its_own_entry_of_the_config(tmp_path):
     ]
     assert [hop.name_for_key for hop in hops] == ["192.0.2.1", "192.0.2.2", "machine-key"]
     assert all(hop.options["keepalive_interval"] == 15 for hop in hops)
+
+
+@pytest.mark.parametrize(
+    ("line", "first"),
+    [("", b"aes128-gcm@openssh.com"), ("Ciphers aes256-ctr,aes128-ctr", b"aes256-ctr")],
+)
+def test_the_cipher_that_costs_least_is_asked_for_first_unless_the_config_says(
+    tmp_path, line, first
+):
+    options = _hops(tmp_path, f"Host gpu\n    {line}\n")[0].options
+    assert asyncssh.SSHClientConnectionOptions(**options).encryption_algs[0] == first
 
 
 def test_the_first_jump_may_have_a_jump_of_its_own(tmp_path):
