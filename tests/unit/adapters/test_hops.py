@@ -75,7 +75,7 @@ def test_c01_every_hop_takes_its_own_entry_of_the_config(tmp_path):
 def test_the_cipher_that_costs_least_is_asked_for_first_unless_the_config_says(
     tmp_path, line, first
 ):
-    options = _hops(tmp_path, f"Host gpu\n    {line}\n")[0].options
+    options = _hops(tmp_path, f"Host machine\n    {line}\n", ssh="machine")[0].options
     assert asyncssh.SSHClientConnectionOptions(**options).encryption_algs[0] == first
 
 
