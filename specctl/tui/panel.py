@@ -142,7 +142,7 @@ class Painted(Widget):
 
     def repaint(self) -> None:
         """Build again, and have the lines that differ painted."""
-        cells, rows = self.size
+        cells, rows = self.outer_size
         if not self.display or not self.is_mounted or cells == 0 or rows == 0:
             return
         lines = self._built(cells, rows)
@@ -171,7 +171,7 @@ class Painted(Widget):
 
         A line keeps its strip, and what was made of that on the way to the terminal.
         """
-        cells, rows = self.size
+        cells, rows = self.outer_size
         if self._painted is None or self._painted_for != (cells, rows):
             self._painted, self._painted_for = self._built(cells, rows), (cells, rows)
         look = self._worn()
@@ -215,7 +215,7 @@ class Painted(Widget):
 
     def _worn(self) -> Look:
         """How it looks now; what was made with another look is dropped."""
-        key = (self.shell.theme, self.size)
+        key = (self.shell.theme, self.outer_size)
         if self._look is None or self._look.key != key:
             filters = tuple(self.get_line_filters())
             self._look = Look(key, self.rich_style, self.background_colors[1], filters)

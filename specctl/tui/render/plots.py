@@ -73,6 +73,19 @@ def area(
     line_at: float | None = None,
 ) -> list[Line]:
     """Block columns in eighth steps, a dashed line behind; what passes the line turns green."""
+    return list(_area(tuple(values), rows, (low, high), tone, line_at))
+
+
+@lru_cache(maxsize=8)
+def _area(
+    values: tuple[float | None, ...],
+    rows: int,
+    ends: tuple[float, float],
+    tone: str,
+    line_at: float | None,
+) -> list[Line]:
+    """As long as nothing was measured a plot stays what it was."""
+    low, high = ends
     at_row = None if line_at is None else level(line_at, low, high, rows)
     scale = rows / (high - low) * EIGHTHS
     columns = [
