@@ -183,7 +183,8 @@ def test_a_start_that_fails_says_its_first_cause(operator: Operator):
     assert failed.status == 1
     assert "hint:" in failed.err
     assert "sigquit" not in failed.err.rpartition("specctl: error:")[2].lower()
-    cause = operator.ok("logs", "gpu", "--cause")
+    (launch,) = (operator.folder / "state").glob("launches/*")
+    cause = operator.ok("logs", f"gpu/{launch.name[:8]}", "--cause")
     assert "Error" in cause.out
     assert not list(launches_of(operator.folder))
 
@@ -198,7 +199,11 @@ def test_the_environment_is_the_pinned_one():
 
 
 def test_n_grams_are_faster_on_text_that_repeats(operator: Operator, twins: list[ProbeResult]):
-    """A trial of four launches, whose order is AB BA; and the same text from both."""
+    """A trial of four launches, whose order is AB BA; and the same text from both.
+
+    Where other work on the machine makes launches of one arm differ by more than the arms do, the
+    trial has to say that this is no evidence, although each launch was faster than each other one.
+    """
     write_workload(operator)
     for name in ("tiny-baseline", "tiny-ngram"):
         profile = operator.folder / "ws" / "profiles" / f"{name}.toml"
@@ -211,7 +216,12 @@ def test_n_grams_are_faster_on_text_that_repeats(operator: Operator, twins: list
     (found,) = trial["concurrencies"]
     measured = results_of_trial(operator, trial["plan"]["id"])
     twins += measured["B"]
-    assert trial["verdict"] == "faster", found
+    slowest, quickest = (
+        pick(result.wall_s for result in measured[arm]) for arm, pick in (("B", max), ("A", min))
+    )
+    assert slowest < quickest
+    assert trial["verdict"] in {"faster", "not enough evidence"}, found
+    assert trial["verdict"] != "faster" or found["low"] > 1
     assert found["launches"] == [2, 2]
     assert found["outputs"]["identical"] == found["outputs"]["prompts"] == len(NAMES)
     assert [result.accept_length for result in measured["A"]] == [None, None]
