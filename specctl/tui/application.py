@@ -29,11 +29,13 @@ from specctl.tui.screens.welcome import WelcomeScreen
 from specctl.tui.settings import Settings
 from specctl.tui.switches import Switches
 from specctl.tui.themes import NAMES, own_defaults, theme
+from specctl.tui.whole_frames import whole_frames
 from specctl.tui.work import Work
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
+    from textual.driver import Driver
     from textual.filter import LineFilter
     from textual.screen import Screen
     from textual.timer import Timer
@@ -132,6 +134,10 @@ class SpecctlApp(Going):
     def outcomes(self) -> Mapping[str, Outcome]:
         """How plans ended, by plan id."""
         return self.work.outcomes
+
+    def get_driver_class(self) -> type[Driver]:
+        """What writes to the terminal."""
+        return whole_frames(super().get_driver_class())
 
     def set_theme(self, name: str) -> None:
         """Change to one of our themes."""
