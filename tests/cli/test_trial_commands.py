@@ -73,6 +73,12 @@ def start(home, workspace):
         one.process.wait()
 
 
+def alive_at(run):
+    """Profiles whose servers run."""
+    servers = json.loads(run("status", "here", "--json").out)["hosts"]["here"]["servers"]
+    return [one["profile"] for one in servers if one["pids"] and one["is_ours"]]
+
+
 def trial_of(err):
     found = re.search(r"trial ([0-9a-f]{8});", err)
     assert found, err
@@ -233,19 +239,24 @@ def test_what_ran_before_runs_again_when_the_ledger_is_damaged_meanwhile(run, st
 
 def test_ctrl_c_after_an_end_by_force_stops_what_is_left_and_restores(run, start, paced):
     assert run("start", "here", "same", "--yes").status == 0
-    started = start("compare", "here", "base", "eagle", *WORKLOAD, "--launches", "2", "--yes")
-    started.wait_for("launch 2: eagle")
+    lines = [json.dumps({"prompt": f"{n} of many", "max_tokens": 400}) for n in range(200)]
+    (paced / "long.jsonl").write_text("\n".join(lines))
+    named = ("--workload", "long.jsonl", "--launches", "2", "--yes")
+    started = start("compare", "here", "base", "eagle", *named)
+    started.wait_for("launch 1: base")
+    for _ in range(20):
+        if alive_at(run) == ["base"]:
+            break
     started.process.kill()
     _, _, err = started.finish()
-    time.sleep(1.5)
+    assert alive_at(run) == ["base"], "it is left over"
     again = start("compare", "--resume", trial_of(err), "--yes")
     again.wait_for("launch ")
     again.process.send_signal(signal.SIGINT)
     status, out, err = again.finish()
     assert status == 130, err
     assert "same, which ran before, runs again" in out
-    servers = json.loads(run("status", "here", "--json").out)["hosts"]["here"]["servers"]
-    assert [one["profile"] for one in servers if one["pids"] and one["is_ours"]] == ["same"]
+    assert alive_at(run) == ["same"]
     assert run("stop", "here/same", "--yes", "--now").status == 0
 
 
@@ -261,7 +272,5 @@ def test_an_end_by_force_is_cleared_up_and_what_ran_before_runs_again(run, start
     assert "same, which ran before, runs again" in ran.out
     assert "base, which" not in ran.out
     assert "eagle, which" not in ran.out
-    servers = json.loads(run("status", "here", "--json").out)["hosts"]["here"]["servers"]
-    alive = [one["profile"] for one in servers if one["pids"] and one["is_ours"]]
-    assert alive == ["same"]
+    assert alive_at(run) == ["same"]
     assert run("stop", "here/same", "--yes", "--now").status == 0
