@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from specctl.domain.events import HostSampled, ServerSampled, ServersSeen
+from specctl.domain.events import HostSampled, LogRead, ServerSampled, ServersSeen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,9 +19,9 @@ FRAME_S, SLOWEST_FRAME_S = 0.2, 1.0
 """Shortest time between two repaints, and the longest that a frame's cost makes it."""
 
 NUMBERS_FRAME_S = 0.45
-"""The same where only numbers changed that are measured again and again: no more than are read."""
+"""The same where only numbers and logs went on, as they do all day: no more than are read."""
 
-NUMBERS = (HostSampled, ServerSampled, ServersSeen)
+NUMBERS = (HostSampled, ServerSampled, ServersSeen, LogRead)
 
 TICK_S = 0.9
 """Clocks and ages are painted so often where nothing else changes."""
@@ -34,7 +34,7 @@ class StateChanged(Message):
     """A newer state. One still waiting in the queue is replaced, so a slow screen drops frames."""
 
     def __init__(self, state: State, *, has_news: bool = True) -> None:
-        """`has_news`: more than numbers changed that are measured again and again."""
+        """`has_news`: more than numbers and logs that go on all day."""
         super().__init__()
         self.state, self.has_news = state, has_news
 

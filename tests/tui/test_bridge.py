@@ -96,9 +96,10 @@ def test_what_is_measured_again_and_again_is_no_news() -> None:
     listen(store, Recent(), posted.append)
     sample = parts.host_sample(parts.pro6k_gpus())
     store.apply(HostSampled("h", 0.0, sample))
+    store.apply(LogRead("h", 0.0, "s", ("line",)))
     store.apply(LinkChanged("h", 0.0, "lost"))
 
-    assert [message.has_news for message in posted] == [False, True]
+    assert [message.has_news for message in posted] == [False, False, True]
 
 
 async def test_a_burst_of_events_is_painted_at_most_five_times_a_second(
