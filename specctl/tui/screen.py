@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen, Screen
 
@@ -297,6 +298,10 @@ class Dialog(ModalScreen[Answer]):
         panel.about = self.about
         yield panel
         yield GuideBar(classes="guide")
+
+    def dismiss(self, result: Answer | None = None) -> AwaitComplete:
+        """Once: a key that waited behind the one that closed it must not close what lies below."""
+        return super().dismiss(result) if self.is_current else AwaitComplete()
 
     def wanted_rows(self, cells: int) -> int:
         """Rows that would show everything at a width."""

@@ -213,6 +213,17 @@ async def test_the_session_guard_holds_on_every_host() -> None:
         assert any("read-only" in toast for toast in toasts(app))
 
 
+async def test_a_dialog_closes_once_however_often_it_is_told() -> None:
+    async with running(story.pro6k_01(), "enter", "question_mark") as (app, pilot, _):
+        below = app.screen_stack[-2]
+        help_ = app.screen
+        assert isinstance(help_, HelpDialog)
+        for _ in range(5):
+            help_.dismiss(None)
+        await press(pilot)
+        assert app.screen is below
+
+
 async def test_help_opens_searches_and_closes() -> None:
     async with running(story.pro6k_01(), "question_mark") as (app, pilot, _):
         on(app, HelpDialog)
