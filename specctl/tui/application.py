@@ -160,7 +160,9 @@ class SpecctlApp(Going):
     def on_mount(self) -> None:
         """Listen, and load what is heavy once the first frame is out."""
         self.animation_level = "none"
-        self._unsubscribe = listen(self.store, self.recent, self.post_message)
+        self._unsubscribe = listen(
+            self.store, self.recent, self.post_message, lambda: self._pace.is_waiting
+        )
         self.set_interval(TICK_S, self._tick)
         if self._start is None:
             self.push_screen(WelcomeScreen(self._folder))

@@ -43,12 +43,27 @@ class StateChanged(Message):
         return isinstance(message, StateChanged) and message.has_news >= self.has_news
 
 
-def listen(store: Store, recent: Recent, post: Callable[[Message], object]) -> Callable[[], None]:
-    """Record every event and post the state after it; returns what stops that."""
+def _none_awaited() -> bool:
+    """No frame is."""
+    return False
+
+
+def listen(
+    store: Store,
+    recent: Recent,
+    post: Callable[[Message], object],
+    is_awaited: Callable[[], bool] = _none_awaited,
+) -> Callable[[], None]:
+    """Record every event and post the state after it; returns what stops that.
+
+    Numbers are not posted while a frame `is_awaited`: it will show them.
+    """
 
     def take(event: Event, state: State) -> None:
         recent.record(event)
-        post(StateChanged(state, has_news=not isinstance(event, NUMBERS)))
+        has_news = not isinstance(event, NUMBERS)
+        if has_news or not is_awaited():
+            post(StateChanged(state, has_news=has_news))
 
     return store.subscribe(take)
 

@@ -102,6 +102,15 @@ def test_what_is_measured_again_and_again_is_no_news() -> None:
     assert [message.has_news for message in posted] == [False, False, True]
 
 
+def test_numbers_are_not_posted_while_a_frame_is_awaited_that_shows_them() -> None:
+    store, posted = Store(), list[Any]()
+    listen(store, Recent(), posted.append, lambda: True)
+    store.apply(HostSampled("h", 0.0, parts.host_sample(parts.pro6k_gpus())))
+    store.apply(LinkChanged("h", 0.0, "lost"))
+
+    assert [message.has_news for message in posted] == [True]
+
+
 async def test_a_burst_of_events_is_painted_at_most_five_times_a_second(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
