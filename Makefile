@@ -48,7 +48,7 @@ sglang-cpu: setup ## build the environment with real SGLang on this machine's CP
 	sh tests/sglang_cpu/build.sh
 
 test-live: setup system sglang-cpu  ## drive real SGLang on the CPU
-	$(BIN)/pytest tests/live -m live --reruns $(RERUNS) -q
+	$(BIN)/pytest tests/live -m live --reruns 1 -q
 
 soak: setup system  ## what is long by its nature: a day replayed, many hosts, the story at full length
 	$(BIN)/pytest $(TESTS) -m soak --reruns $(RERUNS) -q

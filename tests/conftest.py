@@ -20,6 +20,10 @@ settings.register_profile(
 settings.load_profile("shared-machine")
 
 
+LONG = ("tests/lab/", "tests/cli/test_trial_", "tests/cli/test_screening_", "tests/cli/test_runs_")
+"""Where a test waits for servers that load and answer, one after the other."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest first on every worker: each takes its share of the list, and of their modules."""
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
@@ -27,7 +31,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     short: list[pytest.Item] = []
     for item in items:
         path = item.path.as_posix()
-        (long.setdefault(path, []) if "tests/lab/" in path else short).append(item)
+        is_long = any(part in path for part in LONG)
+        (long.setdefault(path, []) if is_long else short).append(item)
     modules, share = list(long.values()), -(-len(short) // workers)
     ordered: list[pytest.Item] = []
     for n in range(workers):

@@ -13,7 +13,7 @@ from tests.lab.practice import Practice
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.soak, pytest.mark.timeout(300)]
 BREAK_EVEN = 1.65
 """Of the trained drafter: 28 ms a step over 17 ms."""
 
