@@ -400,7 +400,9 @@ def test_what_was_not_measured_says_why() -> None:
 
 
 async def test_a_guarded_host_keeps_an_old_trial_from_going_on() -> None:
-    async with running(story.pro6k_01(), "T", "j") as (app, pilot, fake):
+    async with running(story.pro6k_01(), "T") as (app, pilot, fake):
+        await settled(pilot)
+        await press(pilot, "j")
         await settled(pilot)
         app.store.apply(HostDescribed("pro6k-01", parts.NOW_S, read_only=True))
         await press(pilot, "s")
