@@ -402,9 +402,10 @@ def test_what_was_not_measured_says_why() -> None:
 async def test_a_guarded_host_keeps_an_old_trial_from_going_on() -> None:
     async with running(story.pro6k_01(), "T") as (app, pilot, fake):
         await settled(pilot)
-        await press(pilot, "j")
-        await settled(pilot)
+        await press(pilot, "j", "j")
+        await until(pilot, lambda: on(app, TrialsScreen).target().trial == "open")
         app.store.apply(HostDescribed("pro6k-01", parts.NOW_S, read_only=True))
+        await until(pilot, lambda: app.scene.is_read_only("pro6k-01"))
         await press(pilot, "s")
         assert "read-only" in toasts(app)[-1]
         assert not [call for call in fake.calls if call[0] == "plan_resumption"]
