@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from specctl.cli.invocation import Invocation
     from specctl.domain.profile import Profile
     from specctl.domain.trial.design import Design
-    from specctl.domain.trial.screening_plan import Omitted, ScreeningBlock, ScreeningPlan
+    from specctl.domain.trial.screening_plan import Omitted, ScreeningPlan
     from specctl.domain.trial.screening_running import ScreeningStanding
     from specctl.services.fleet import Fleet
     from specctl.services.probing import Settings
@@ -185,7 +185,6 @@ async def _agree_and_screen(
 ) -> ScreeningOutcome | None:
     from specctl.adapters.secrets import Secrets
     from specctl.services.screening import run_screening
-    from specctl.services.screening_keeping import read_screening, resumable_screening
 
     say_plan(proposal.words, budget_s)
     for check in proposal.refusals:
@@ -197,10 +196,6 @@ async def _agree_and_screen(
         raise RefusedError(f"host {proposal.plan.host}: {check.words}", hint=check.next_step)
     if not confirm("Go ahead?", yes=yes):
         raise RefusedError("nothing was done")
-    blocks: tuple[ScreeningBlock, ...] = ()
-    if ledger.has_run(proposal.plan.id):
-        _, blocks = read_screening(ledger, proposal.plan.id)
-        blocks = resumable_screening(proposal.plan, blocks, fleet.clock.now())
     fleet.store.subscribe(TrialAnnouncer().take)
     say(f"screening {proposal.plan.id}; Ctrl-C keeps what is measured")
     return await run_screening(
@@ -210,7 +205,6 @@ async def _agree_and_screen(
         store=fleet.store,
         clock=fleet.clock,
         ledger=ledger,
-        blocks=blocks,
         budget_s=budget_s,
     )
 

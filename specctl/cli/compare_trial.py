@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from specctl.domain.profile import Profile
     from specctl.domain.trial.design import Design
     from specctl.domain.trial.published import PublishedTrial
-    from specctl.domain.trial.running import TrialBlock
     from specctl.domain.trial.summary import TrialSummary
     from specctl.services.fleet import Fleet
     from specctl.services.probing import Settings
@@ -167,7 +166,7 @@ async def _agree_and_run(
     yes: bool,
 ) -> TrialOutcome | None:
     from specctl.adapters.secrets import Secrets
-    from specctl.services.trial import read_trial, resumable, run_trial
+    from specctl.services.trial import run_trial
 
     say_plan(proposal.words, budget_s)
     for check in proposal.refusals:
@@ -179,10 +178,6 @@ async def _agree_and_run(
         raise RefusedError(f"host {proposal.plan.host}: {check.words}", hint=check.next_step)
     if not confirm("Go ahead?", yes=yes):
         raise RefusedError("nothing was done")
-    blocks: tuple[TrialBlock, ...] = ()
-    if ledger.has_run(proposal.plan.id):
-        _, blocks = read_trial(ledger, proposal.plan.id)
-        blocks = resumable(proposal.plan, blocks, fleet.clock.now())
     fleet.store.subscribe(TrialAnnouncer().take)
     say(f"trial {proposal.plan.id}; Ctrl-C keeps what is measured")
     return await run_trial(
@@ -192,7 +187,6 @@ async def _agree_and_run(
         store=fleet.store,
         clock=fleet.clock,
         ledger=ledger,
-        blocks=blocks,
         budget_s=budget_s,
     )
 

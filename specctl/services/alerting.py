@@ -126,7 +126,8 @@ class Alerting:
 
     def _follow(self, event: Event, state: State) -> Iterable[Event]:
         if isinstance(event, HostRemoved):
-            self._watched.pop(event.host, None)
+            for kept in (self._watched, self._excused, self._judged_at_s):
+                kept.pop(event.host, None)
             return ()
         if not isinstance(event, TELLING):
             return ()

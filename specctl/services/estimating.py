@@ -10,17 +10,17 @@ from specctl.adapters.workloads import read_warm_up
 from specctl.domain import figures
 from specctl.domain.errors import SpecctlError, UsageError
 from specctl.domain.estimate import Estimate, Known, Loop, estimate
-from specctl.domain.probe import ProbeResult
 from specctl.domain.runs import RunKind
 from specctl.domain.trial.trial_json import block_of
-from specctl.domain.unplain import object_of
 from specctl.domain.workload import MOST_STREAMED
+from specctl.services.kept_comparison import result_of
 from specctl.services.runs import probe_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from specctl.domain.probe import ProbeResult
     from specctl.domain.runs import Run
     from specctl.services.probing import Settings
 
@@ -86,5 +86,4 @@ def _results(ledger: Ledger, run: Run, profile: str) -> Iterator[ProbeResult]:
     elif run.kind is RunKind.COMPARISON:
         for arm in run.document["arms"]:
             if arm["profile"] == profile and arm["result"] is not None:
-                rest = {k: v for k, v in arm["result"].items() if k != "is_void"}
-                yield object_of(ProbeResult, rest, {})
+                yield result_of(arm["result"])

@@ -7,6 +7,7 @@ from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
 from specctl.adapters.ledger import Ledger
+from specctl.adapters.paths import written_ns
 from specctl.domain.alerts.judging import Even
 from specctl.domain.errors import UsageError
 from specctl.domain.runs import RunKind
@@ -43,7 +44,7 @@ class KnownEvens:
             if profile.baseline
         }
         self._known: Evens = {}
-        self._mark: tuple[float, ...] = ()
+        self._mark: tuple[int, ...] = ()
 
     def __call__(self, host: str) -> Mapping[str, Even]:
         """The break-evens of a host by profile."""
@@ -63,15 +64,15 @@ class KnownEvens:
             self._known = await asyncio.to_thread(read_evens, self._path, self._baselines)
 
 
-def ledger_mark(path: Path) -> tuple[float, ...]:
+def ledger_mark(path: Path) -> tuple[int, ...]:
     """Changes when the ledger or its write-ahead log does; empty without one."""
-    files = [path, path.with_name(path.name + "-wal")]
-    return tuple(file.stat().st_mtime for file in files if file.exists())
+    times = (written_ns(path), written_ns(path.with_name(path.name + "-wal")))
+    return tuple(at_ns for at_ns in times if at_ns is not None)
 
 
 def read_evens(path: Path, baselines: Mapping[str, str]) -> Evens:
     """What the ledger knows; nothing where there is none, or it cannot be used."""
-    if not path.exists():
+    if not ledger_mark(path):
         return {}
     found: list[tuple[float, RunFigures]] = []
     with suppress(UsageError), closing(Ledger(path)) as ledger:

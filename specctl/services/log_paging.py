@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from specctl.services.connection import Connection
 
 PART_BYTES = 256 << 10
-SAVED_BYTES_MAX = 256 << 20
+SAVED_CHARACTERS_MOST = 256 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,21 +171,23 @@ async def follow(connection: Connection, part: LogPart) -> AsyncGenerator[LogPar
 
 
 async def save_log(connection: Connection, part: LogPart, file: Path, first_line: str) -> int:
-    """Write all of a log into a new file, cleaned and redacted; returns its bytes.
+    """Write all of a log into a new file, cleaned and redacted; returns its characters.
 
-    Raises UsageError when there is such a file already.
+    A last line says where it was too long. Raises UsageError when there is such a file already.
     """
     handle = _new_file(file)
     reader, offset, written = LogReader(), 0, 0
     with os.fdopen(handle, "w", encoding="utf-8") as target:
         written += target.write(first_line)
-        while written < SAVED_BYTES_MAX:
+        while written < SAVED_CHARACTERS_MOST:
             data = await _bytes(connection, part.path, offset, PART_BYTES)
             lines = reader.feed(data) if data else reader.finish()
             written += sum(target.write(line.shown + "\n") for line in lines)
             if not data:
                 break
             offset += len(data)
+        else:
+            written += target.write(f"# the rest, from byte {offset:,} on, was not saved\n")
     return written
 
 

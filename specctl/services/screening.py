@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from specctl.domain.errors import HostError, RefusedError, SpecctlError
+from specctl.domain.errors import RefusedError
 from specctl.domain.events import TrialProgressed
 from specctl.domain.figures import spoken
 from specctl.domain.trial.screening_json import KeptScreening, screening_block_json
@@ -18,11 +18,11 @@ from specctl.services.cancelling import take_back_cancelling
 from specctl.services.locks import hold_locks
 from specctl.services.mutating import mutating
 from specctl.services.provenance import with_arguments
-from specctl.services.putting_back import provenance_or_put_back, put_back
-from specctl.services.screening_keeping import entry_of, keep_screening, resume_words
+from specctl.services.putting_back import provenance_or_put_back, put_back, putting_back
+from specctl.services.screening_keeping import entry_of, keep_screening, made_launches
 from specctl.services.screening_plan import confirming, confirming_again
 from specctl.services.seen_arms import SeenArms
-from specctl.services.trial import carry_out, read_trial, resumable
+from specctl.services.trial import carry_out, read_trial, resume_words
 
 if TYPE_CHECKING:
     from specctl.adapters.clock import Clock
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from specctl.adapters.secrets import Secrets
     from specctl.domain.comparison import Unasked
     from specctl.domain.state import Store
-    from specctl.domain.trial.running import TrialBlock
     from specctl.domain.trial.screening_plan import ScreeningPlan
     from specctl.domain.trial.screening_running import NextLaunch, ScreeningStanding
     from specctl.services.connection import Connection
@@ -61,7 +60,6 @@ class ScreeningRun:
         self,
         connection: Connection,
         proposal: ScreeningProposal,
-        blocks: tuple[ScreeningBlock, ...],
         *,
         secrets: Secrets,
         store: Store,
@@ -73,7 +71,7 @@ class ScreeningRun:
         self._clock, self._ledger, self._budget_s = clock, ledger, budget_s
         self._until_s = None if budget_s is None else clock.monotonic() + budget_s
         self.bench = Bench(connection, proposal.settings[0], secrets, store, clock)
-        self.blocks = list(blocks)
+        self.blocks = list(made_launches(ledger, self.plan, clock.now()))
         self.seen = SeenArms(proposal.profiles)
 
     @property
@@ -200,7 +198,6 @@ async def run_screening(
     store: Store,
     clock: Clock,
     ledger: Ledger,
-    blocks: tuple[ScreeningBlock, ...] = (),
     budget_s: float | None = None,
 ) -> ScreeningOutcome:
     """Carry a screening and its trial out, or on; cancelled, it restores what ran and tells so far.
@@ -213,8 +210,8 @@ async def run_screening(
     process = f"specctl compare, screening {proposal.plan.id}"
     async with hold_locks(connection, proposal.lock_keys, process):
         run = ScreeningRun(
-            connection, proposal, blocks, secrets=secrets, store=store, clock=clock,
-            ledger=ledger, budget_s=budget_s,
+            connection, proposal, secrets=secrets, store=store, clock=clock, ledger=ledger,
+            budget_s=budget_s,
         )  # fmt: skip
         return await _carry_out(
             connection, proposal, run, secrets=secrets, store=store, clock=clock, ledger=ledger
@@ -232,34 +229,27 @@ async def _carry_out(
     ledger: Ledger,
 ) -> ScreeningOutcome:
     provenance = await provenance_or_put_back(run.bench, proposal)
-    if not ledger.has_run(proposal.plan.id):
-        ledger.add(entry_of(proposal.plan, provenance, clock))
-    outcome = await _screen(connection, proposal, run, secrets=secrets, store=store, clock=clock)
-    following = _following(proposal, run, outcome, ledger, clock)
-    kept = KeptScreening(proposal.plan, following.plan.id if following else proposal.trial)
-    keep_screening(
-        ledger, outcome, kept, with_arguments(provenance, run.seen.arguments, None), clock
-    )
+    async with putting_back(run.bench, proposal, resume_words(proposal.plan.id)):
+        if not ledger.has_run(proposal.plan.id):
+            ledger.add(entry_of(proposal.plan, provenance, clock))
+        outcome = await _screen(proposal, run)
+        following = _following(proposal, run, outcome, ledger, clock)
+        kept = KeptScreening(proposal.plan, following.plan.id if following else proposal.trial)
+        keep_screening(
+            ledger, outcome, kept, with_arguments(provenance, run.seen.arguments, None), clock
+        )
     if following is None:
         restored = await put_back(run.bench, proposal.formers, proposal.left_over)
         return replace(outcome, restored=restored)
     run.announce(following)
     trial = await carry_out(
         connection, following, secrets=secrets, store=store, clock=clock, ledger=ledger,
-        blocks=_made(ledger, following, clock), budget_s=run.rest_s,
+        budget_s=run.rest_s,
     )  # fmt: skip
     return replace(outcome, trial=trial, restored=trial.restored)
 
 
-async def _screen(
-    connection: Connection,
-    proposal: ScreeningProposal,
-    run: ScreeningRun,
-    *,
-    secrets: Secrets,
-    store: Store,
-    clock: Clock,
-) -> ScreeningOutcome:
+async def _screen(proposal: ScreeningProposal, run: ScreeningRun) -> ScreeningOutcome:
     """The rounds alone; what ran before stays stopped, unless nothing can go on."""
     ended, is_interrupted = "", False
     try:
@@ -267,13 +257,6 @@ async def _screen(
     except asyncio.CancelledError:
         take_back_cancelling()
         is_interrupted = True
-    except HostError as error:
-        error.hint = f"{error.hint} {_after_loss(proposal)}".strip()
-        raise
-    except SpecctlError as error:  # the ledger cannot be written
-        restored = await put_back(run.bench, proposal.formers, proposal.left_over)
-        error.hint = " ".join([*restored, resume_words(proposal.plan)])
-        raise
     return ScreeningOutcome(
         plan=run.plan,
         blocks=tuple(run.blocks),
@@ -300,17 +283,3 @@ def _following(
     if not run.has_time_for_trial():
         return None
     return confirming(proposal, survivor, clock=clock, ledger=ledger)
-
-
-def _made(ledger: Ledger, following: Proposal, clock: Clock) -> tuple[TrialBlock, ...]:
-    """Launches that the trial goes on from."""
-    if not ledger.has_run(following.plan.id):
-        return ()
-    plan, blocks = read_trial(ledger, following.plan.id)
-    return resumable(plan, blocks, clock.now())
-
-
-def _after_loss(proposal: ScreeningProposal) -> str:
-    names = ", ".join(former.profile.name for former in proposal.formers)
-    before = f"Before, this ran: {names}. " if names else ""
-    return f"{before}{resume_words(proposal.plan)}"

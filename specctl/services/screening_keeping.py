@@ -26,11 +26,6 @@ if TYPE_CHECKING:
     from specctl.services.screening import ScreeningOutcome
 
 
-def resume_words(plan: ScreeningPlan) -> str:
-    """How it goes on."""
-    return f"Go on with it: specctl compare --resume {plan.id}"
-
-
 def entry_of(plan: ScreeningPlan, provenance: Provenance, clock: Clock) -> Run:
     """The run, as it begins."""
     return Run(
@@ -70,6 +65,13 @@ def read_screening(ledger: Ledger, run_id: str) -> tuple[KeptScreening, tuple[Sc
     if run.kind is not RunKind.SCREENING:
         raise RefusedError(f"run {run.id} is a {run.kind.value}, not a screening")
     return screening_of(run.document), tuple(map(screening_block_of, ledger.blocks(run.id)))
+
+
+def made_launches(ledger: Ledger, plan: ScreeningPlan, now_s: float) -> tuple[ScreeningBlock, ...]:
+    """Launches of it in the ledger that it goes on from."""
+    if not ledger.has_run(plan.id):
+        return ()
+    return resumable_screening(plan, read_screening(ledger, plan.id)[1], now_s)
 
 
 def resumable_screening(

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from specctl.domain.errors import HostError, RefusedError, SpecctlError
+from specctl.domain.errors import RefusedError, SpecctlError
 from specctl.domain.events import TrialProgressed
 from specctl.domain.figures import spoken
 from specctl.domain.runs import Run, RunKind
@@ -17,7 +17,7 @@ from specctl.services.cancelling import take_back_cancelling
 from specctl.services.locks import hold_locks
 from specctl.services.mutating import mutating
 from specctl.services.provenance import with_arguments
-from specctl.services.putting_back import provenance_or_put_back, put_back
+from specctl.services.putting_back import provenance_or_put_back, put_back, putting_back
 from specctl.services.seen_arms import SeenArms
 
 if TYPE_CHECKING:
@@ -57,7 +57,6 @@ class TrialRun:
         self,
         connection: Connection,
         proposal: Proposal,
-        blocks: tuple[TrialBlock, ...],
         *,
         secrets: Secrets,
         store: Store,
@@ -68,7 +67,7 @@ class TrialRun:
         self._store, self._clock, self._ledger = store, clock, ledger
         first, *more = proposal.settings
         self.bench = Bench(connection, first, secrets, store, clock, more=tuple(more))
-        self.blocks = list(blocks)
+        self.blocks = list(_made(ledger, self.plan, clock.now()))
         self.seen = SeenArms(proposal.profiles)
 
     @property
@@ -162,10 +161,9 @@ async def run_trial(
     store: Store,
     clock: Clock,
     ledger: Ledger,
-    blocks: tuple[TrialBlock, ...] = (),
     budget_s: float | None = None,
 ) -> TrialOutcome:
-    """Carry a trial out, or on from `blocks`; cancelled, it restores what ran and tells so far.
+    """Carry a trial out, or on; cancelled, it restores what ran and tells so far.
 
     Every launch is in the ledger before the next begins, so a lost link loses one at most.
     """
@@ -181,7 +179,6 @@ async def run_trial(
             store=store,
             clock=clock,
             ledger=ledger,
-            blocks=blocks,
             budget_s=budget_s,
         )
 
@@ -194,32 +191,20 @@ async def carry_out(
     store: Store,
     clock: Clock,
     ledger: Ledger,
-    blocks: tuple[TrialBlock, ...],
     budget_s: float | None,
 ) -> TrialOutcome:
     """As `run_trial`, for a caller that holds the locks already."""
     proposal = _with_budget(proposal, budget_s, clock)
-    run = TrialRun(
-        connection, proposal, blocks, secrets=secrets, store=store, clock=clock, ledger=ledger
-    )
+    run = TrialRun(connection, proposal, secrets=secrets, store=store, clock=clock, ledger=ledger)
     provenance = await provenance_or_put_back(run.bench, proposal)
-    if not ledger.has_run(proposal.plan.id):
-        ledger.add(_entry(proposal.plan, provenance, clock))
-    elif plan_of(ledger.run(proposal.plan.id).document) != proposal.plan:
-        ledger.plan_again(proposal.plan.id, plan_json(proposal.plan))
     ended, is_interrupted = "", False
     try:
-        ended = await run.run(budget_s)
+        async with putting_back(run.bench, proposal, resume_words(proposal.plan.id)):
+            _enter(ledger, proposal.plan, provenance, clock)
+            ended = await run.run(budget_s)
     except asyncio.CancelledError:
         take_back_cancelling()
         is_interrupted = True
-    except HostError as error:
-        error.hint = f"{error.hint} {_after_loss(proposal)}".strip()
-        raise
-    except SpecctlError as error:  # the ledger cannot be written
-        restored = await put_back(run.bench, proposal.formers, proposal.left_over)
-        error.hint = " ".join([*restored, _resume_words(proposal.plan)])
-        raise
     restored = await put_back(run.bench, proposal.formers, proposal.left_over)
     standing = stand(run.plan, run.blocks)
     outcome = TrialOutcome(
@@ -244,14 +229,17 @@ def _with_budget(proposal: Proposal, budget_s: float | None, clock: Clock) -> Pr
     return replace(proposal, plan=replace(proposal.plan, budget_until_s=until_s))
 
 
-def _after_loss(proposal: Proposal) -> str:
-    names = ", ".join(former.profile.name for former in proposal.formers)
-    before = f"Before, this ran: {names}. " if names else ""
-    return f"{before}{_resume_words(proposal.plan)}"
+def resume_words(run_id: str) -> str:
+    """How a trial or a screening goes on."""
+    return f"Go on with it: specctl compare --resume {run_id}"
 
 
-def _resume_words(plan: TrialPlan) -> str:
-    return f"Go on with it: specctl compare --resume {plan.id}"
+def _enter(ledger: Ledger, plan: TrialPlan, provenance: Provenance, clock: Clock) -> None:
+    """Into the ledger; where it is there already, with the plan it goes on by."""
+    if not ledger.has_run(plan.id):
+        ledger.add(_entry(plan, provenance, clock))
+    elif plan_of(ledger.run(plan.id).document) != plan:
+        ledger.plan_again(plan.id, plan_json(plan))
 
 
 def _entry(plan: TrialPlan, provenance: Provenance, clock: Clock) -> Run:
@@ -294,6 +282,13 @@ def read_trial(ledger: Ledger, run_id: str) -> tuple[TrialPlan, tuple[TrialBlock
     if run.kind is not RunKind.TRIAL:
         raise RefusedError(f"run {run.id} is a {run.kind.value}, not a trial")
     return plan_of(run.document), tuple(block_of(block) for block in ledger.blocks(run.id))
+
+
+def _made(ledger: Ledger, plan: TrialPlan, now_s: float) -> tuple[TrialBlock, ...]:
+    """Launches of it in the ledger that it goes on from."""
+    if not ledger.has_run(plan.id):
+        return ()
+    return resumable(plan, read_trial(ledger, plan.id)[1], now_s)
 
 
 def resumable(

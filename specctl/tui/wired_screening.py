@@ -15,7 +15,7 @@ from specctl.domain.trial.points import grid, read_axis
 from specctl.services.arm_profile import arm_profile
 from specctl.services.probing import Settings
 from specctl.services.screening import run_screening
-from specctl.services.screening_keeping import read_screening, resumable_screening
+from specctl.services.screening_keeping import read_screening
 from specctl.services.screening_plan import plan_screening, plan_screening_resumption, sift
 from specctl.services.trial_plan import plan_trial
 from specctl.tui.screenings import ScreeningSheet, make_screening_sheet
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from specctl.adapters.clock import Clock
     from specctl.adapters.secrets import Secrets
     from specctl.domain.profile import Profile
-    from specctl.domain.trial.screening_plan import Omitted, ScreeningBlock
+    from specctl.domain.trial.screening_plan import Omitted
     from specctl.services.screening import ScreeningOutcome
     from specctl.services.screening_plan import ScreeningProposal
     from specctl.services.trial_plan import Proposal
@@ -135,10 +135,6 @@ class WorkspaceScreenings(WorkspaceReading):
         plan = proposal.plan
         connection = await self._connection(plan.host)
         with closing(Ledger(ledger_file())) as ledger:
-            blocks: tuple[ScreeningBlock, ...] = ()
-            if ledger.has_run(plan.id):
-                _, blocks = read_screening(ledger, plan.id)
-                blocks = resumable_screening(plan, blocks, self._clock.now())
             return await run_screening(
                 connection,
                 proposal,
@@ -146,7 +142,6 @@ class WorkspaceScreenings(WorkspaceReading):
                 store=self._store,
                 clock=self._clock,
                 ledger=ledger,
-                blocks=blocks,
                 budget_s=budget_s,
             )
 

@@ -19,7 +19,7 @@ from specctl.services.evens import ledger_mark
 from specctl.services.probing import Settings
 from specctl.services.reporting import save_report, show_report
 from specctl.services.runs import conditions, sheet_of_run
-from specctl.services.trial import read_trial, resumable, run_trial
+from specctl.services.trial import read_trial, run_trial
 from specctl.services.trial_plan import plan_resumption
 from specctl.services.unasked import unasked_of
 from specctl.tui.asked import TrialAsk
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from specctl.domain.run_sheet import RunSheet
     from specctl.domain.runs import Run, RunBrief
     from specctl.domain.state import Store
-    from specctl.domain.trial.running import TrialBlock
     from specctl.services.trial import TrialOutcome
     from specctl.services.trial_plan import Proposal
 
@@ -122,10 +121,6 @@ class WorkspaceTrials(WorkspaceScreenings):
         plan = proposal.plan
         connection = await self._connection(plan.host)
         with closing(Ledger(ledger_file())) as ledger:
-            blocks: tuple[TrialBlock, ...] = ()
-            if ledger.has_run(plan.id):
-                _, blocks = read_trial(ledger, plan.id)
-                blocks = resumable(plan, blocks, self._clock.now())
             outcome = await run_trial(
                 connection,
                 proposal,
@@ -133,7 +128,6 @@ class WorkspaceTrials(WorkspaceScreenings):
                 store=self._store,
                 clock=self._clock,
                 ledger=ledger,
-                blocks=blocks,
                 budget_s=budget_s,
             )
         await self.learn_trials()

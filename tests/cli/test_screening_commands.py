@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import signal
+import sqlite3
 
 import pytest
 
@@ -100,3 +101,24 @@ def test_what_makes_no_screening_is_refused(run, several, arguments, words):
     ran = run("compare", *arguments, "--yes")
     assert ran.status == 2
     assert words in ran.err
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize("what", ["INSERT", "UPDATE"])
+def test_what_ran_before_runs_again_when_the_ledger_takes_no_more_runs(
+    run, start, several, home, what
+):
+    """The trial cannot be entered after the rounds, or the rounds cannot be closed."""
+    assert run("start", "here", "base", "--yes").status == 0
+    started = start("compare", *SCREEN)
+    started.wait_for("round 1: eagle")
+    with sqlite3.connect(home / ".local/state/specctl/ledger.db") as ledger:
+        ledger.execute(
+            f"CREATE TRIGGER broken AFTER {what} ON runs BEGIN INSERT INTO gone VALUES (1); END"
+        )
+    status, _, err = started.finish()
+    assert status == 2, err
+    assert "cannot be written: no such table: main.gone" in err
+    assert "base, which ran before, runs again" in err
+    assert "specctl compare --resume" in err
+    assert run("stop", "here/base", "--yes", "--now").status == 0

@@ -95,3 +95,8 @@ async def test_before_the_first_launch_only_what_was_stopped_earlier_starts(
     with pytest.raises(asyncio.CancelledError):
         await provenance_or_put_back(bench, agreed)  # type: ignore[arg-type]
     assert done == expected
+
+
+async def test_a_former_that_was_not_stopped_is_left_alone(bench, done):
+    await put_back(bench, [former("base", "f000"), former("other", "2222")])
+    assert done == ["start other"]
