@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, TypeVar
 
+from specctl.tui.application import SpecctlApp
 from specctl.tui.panel import Panel
 from specctl.tui.render.lines import plain
 from tests.tui.fakes import DemoApp, FakeServices
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 SIZE = (120, 40)
 Kind = TypeVar("Kind")
+MOST_TURNS = 10_000
 
 
 @asynccontextmanager
@@ -28,17 +31,43 @@ async def running(
     """The app on some events, after some keys."""
     app = DemoApp(events, read_only=read_only)
     async with app.run_test(size=size, notifications=True) as pilot:
-        await pilot.pause()
+        await until(pilot, lambda: app.fake is not None)
         await press(pilot, *keys)
         assert app.fake is not None
         yield app, pilot, app.fake
 
 
 async def press(pilot: Pilot[int], *keys: str) -> None:
+    """Press keys, each after what the one before it began has gone as far as it can."""
     for key in keys:
         await pilot.press(key)
+        await drained()
         await pilot.pause()
+    await shown(pilot)
+
+
+async def drained() -> None:
+    """Let everything run that waits neither for time nor for a gate, a thread or a file.
+
+    Pilot's own pause is over when the process used little processor time, which on a busy
+    machine says nothing.
+    """
+    ready = asyncio.get_running_loop()._ready  # type: ignore[attr-defined]
+    for _ in range(MOST_TURNS):
+        await asyncio.sleep(0)
+        if not ready:
+            return
+    raise AssertionError(f"something goes on without waiting, {MOST_TURNS} turns long")
+
+
+async def shown(pilot: Pilot[int]) -> None:
+    """Have what came in painted: a frame that waits for its time is not waited for."""
+    await drained()
     await pilot.pause()
+    app = pilot.app
+    if isinstance(app, SpecctlApp) and app._pace.is_waiting:
+        app.repaint()
+        await drained()
 
 
 async def until(pilot: Pilot[int], found: Callable[[], bool]) -> None:
@@ -59,8 +88,7 @@ async def settled(pilot: Pilot[int]) -> None:
 
     await pilot.pause()
     await until(pilot, is_idle)
-    await pilot.pause(0.05)
-    await pilot.pause()
+    await shown(pilot)
 
 
 def on(app: DemoApp, kind: type[Kind]) -> Kind:

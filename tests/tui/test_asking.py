@@ -16,7 +16,7 @@ from specctl.tui.screens.plan import PlanDialog
 from specctl.tui.screens.probe import ProbeDialog
 from specctl.tui.screens.prompts import CommandLine, HelpDialog, ProfilesDialog
 from tests.tui import parts, plans, story
-from tests.tui.driving import on, press, running, text_of, toasts
+from tests.tui.driving import on, press, running, shown, text_of, toasts, until
 
 
 async def test_start_shows_profiles_then_the_plan_and_does_nothing_before_it_is_allowed() -> None:
@@ -57,6 +57,7 @@ async def test_after_a_start_the_host_turns_to_what_was_started() -> None:
         older = app.scene.state.host("pro6k-01").servers or ()
         started = replace(older[0], name="9b02", launch_id="9b02aa17", port=30001)
         app.store.apply(ServersSeen("pro6k-01", parts.NOW_S, (*older, started)))
+        await shown(pilot)
         await press(pilot, "s", "enter", "enter")
         on(app, LaunchScreen)
         await press(pilot, "H")
@@ -114,9 +115,7 @@ async def test_leaving_a_launch_stops_nothing_and_its_end_is_told_elsewhere() ->
         await press(pilot, "s", "enter", "enter", "escape")
         on(app, FleetScreen)
         fake.apply_gate.set()
-        await pilot.pause()
-        await pilot.pause()
-        assert any("Ready in 5:32" in toast for toast in toasts(app))
+        await until(pilot, lambda: any("Ready in 5:32" in toast for toast in toasts(app)))
 
 
 async def test_quitting_asks_while_a_plan_is_carried_out() -> None:
@@ -180,9 +179,8 @@ async def test_a_probe_goes_on_when_its_dialog_is_left() -> None:
         fake.probe_gate.clear()
         await press(pilot, "p", "enter", "escape")
         fake.probe_gate.set()
-        await pilot.pause()
-        await pilot.pause()
-        assert any("Probe of pro6k-01/7c1e ended" in toast for toast in toasts(app))
+        ended = "Probe of pro6k-01/7c1e ended"
+        await until(pilot, lambda: any(ended in toast for toast in toasts(app)))
 
 
 @pytest.mark.parametrize("key", ["s", "x", "p"])
@@ -275,7 +273,6 @@ async def test_a_command_acts_on_the_host_it_names() -> None:
         pilot,
         fake,
     ):
-        await pilot.pause()
         assert fake.calls == [("plan_stop", "pro6k-01", "7c1e", False)]
         on(app, PlanDialog)
 
@@ -298,5 +295,6 @@ async def test_what_is_looked_at_stays_when_another_server_comes() -> None:
         servers = app.scene.state.host("pro6k-01").servers or ()
         stranger = replace(servers[0], name="0bad", state=ServerState.CRASHED)
         app.store.apply(ServersSeen("pro6k-01", parts.NOW_S, (stranger, *servers)))
+        await shown(pilot)
         await press(pilot, "j")
         assert on(app, HostScreen).server == seen

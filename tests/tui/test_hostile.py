@@ -34,7 +34,7 @@ from specctl.domain.source import (
 from specctl.tui.panel import Painted
 from specctl.tui.reading import ProfileSheet
 from tests.tui import library, parts, story
-from tests.tui.driving import press, running, settled
+from tests.tui.driving import press, running, settled, shown
 from tests.tui.fakes import DemoApp
 
 TEXTS = (
@@ -105,14 +105,12 @@ async def test_nothing_reaches_the_terminal_that_it_would_act_on(
             ("escape", "escape", "escape", "question_mark"),
             ("escape", "colon"),
         ):
-            for key in keys:
-                await pilot.press(key)
-            await pilot.pause()
+            await press(pilot, *keys)
             assert_safe(app)
-        await pilot.press("escape")
+        await press(pilot, "escape")
         app.tell(text[:3000], text[:3000])
         app.store.apply(LinkChanged("h", parts.NOW_S, "refused", text, text))
-        await pilot.pause()
+        await shown(pilot)
         assert_safe(app)
 
 
@@ -132,9 +130,7 @@ async def test_an_error_with_markup_in_it_is_shown_as_it_is() -> None:
         await pilot.pause()
         assert app.fake is not None
         app.fake.refuse = SpecctlError("[/red] \x1b[2J", hint="[link]")
-        await pilot.press("s")
-        await pilot.press("enter")
-        await pilot.pause()
+        await press(pilot, "s", "enter")
         assert_safe(app)
 
 

@@ -11,7 +11,7 @@ from specctl.tui.screens.fleet import FleetScreen
 from specctl.tui.screens.host import HostScreen
 from specctl.tui.screens.prompts import ProfilesDialog
 from tests.tui import parts, story
-from tests.tui.driving import on, press, running, spans, text_of, toasts, until
+from tests.tui.driving import on, press, running, shown, spans, text_of, toasts, until
 
 
 async def test_the_cursor_moves_and_the_preview_follows() -> None:
@@ -28,8 +28,8 @@ async def test_the_cursor_moves_and_the_preview_follows() -> None:
 async def test_the_cursor_stays_on_its_host_when_others_appear() -> None:
     async with running(story.fleet(), "j") as (app, pilot, _):
         app.store.apply(HostDescribed("aaa", parts.NOW_S, labels={"group": "aaa"}))
-        await pilot.pause()
-        on(app, FleetScreen)
+        await shown(pilot)
+        assert "aaa" in on(app, FleetScreen).hosts.names()
         assert on(app, FleetScreen).hosts.selected == "h100-a2"
 
 
@@ -92,7 +92,7 @@ async def test_the_log_scrolls_back_and_follows_again() -> None:
     async with running(story.pro6k_01(), "enter", "4", "plus", "g") as (app, pilot, _):
         lines = tuple(f"line {i}" for i in range(200))
         app.store.apply(LogRead("pro6k-01", parts.NOW_S, "7c1e", lines))
-        await pilot.pause()
+        await shown(pilot)
         await press(pilot, "k", "k")
         assert "2 lines back" in text_of(app)
         await press(pilot, "G")
