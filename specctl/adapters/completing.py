@@ -89,13 +89,8 @@ def _algorithms(_chosen: str | None) -> dict[str, str]:
 
 
 def _newest(files: Iterable[Path]) -> list[Path]:
-    ages = []
-    for file in files:
-        try:
-            ages.append((file.stat().st_mtime, file))
-        except OSError:
-            continue
-    return [file for _, file in sorted(ages, reverse=True)]
+    times = ((paths.written_ns(file), file) for file in files)
+    return [file for _, file in sorted((one for one in times if one[0] is not None), reverse=True)]
 
 
 def _tree(file: Path) -> dict[str, Any]:

@@ -9,6 +9,14 @@ import platformdirs
 _APP = "specctl"
 
 
+def written_ns(path: Path) -> int | None:
+    """When a file was last written; None of one that is gone, as it may be at any moment."""
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return None
+
+
 def config_dir() -> Path:
     """What the operator writes: the map of secrets."""
     return Path(platformdirs.user_config_dir(_APP))

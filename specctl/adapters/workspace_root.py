@@ -43,4 +43,5 @@ def mark_of(root: Path, overlay: Overlay | None) -> tuple[tuple[str, int], ...]:
     """What changes when a file of a host is written, added or removed, or a lab comes or goes."""
     roots = [root, *([overlay.root] if overlay else [])]
     files = [path for one in roots for path in visible_files(one / REMOTES)]
-    return tuple((str(path), path.stat().st_mtime_ns) for path in files if path.exists())
+    times = ((str(path), paths.written_ns(path)) for path in files)
+    return tuple((name, at_ns) for name, at_ns in times if at_ns is not None)

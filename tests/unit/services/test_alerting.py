@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -20,7 +21,7 @@ from specctl.domain.filter_fields import chooses, filter_of
 from specctl.domain.run_figures import ArmFigures, PairFigures, RunFigures
 from specctl.domain.state import Store
 from specctl.services.alerting import Alerting
-from specctl.services.evens import gathered, read_evens
+from specctl.services.evens import gathered, ledger_mark, read_evens
 from tests.tui import parts
 
 NOW_S = parts.NOW_S
@@ -91,10 +92,13 @@ def test_one_look_waits_for_nothing():
 def test_a_host_that_is_removed_is_forgotten():
     store, alerting, heard = store_of()
     store.apply(LinkChanged("h", NOW_S + 1, "lost", "gone"))
+    alerting.excuse("h", frozenset({"7c1e"}), NOW_S + 1)
     store.apply(HostRemoved("h", NOW_S + 2))
     alerting.tick(NOW_S + 60)
     assert heard == []
     assert "h" not in store.state.hosts
+    for kept in (alerting._watched, alerting._excused, alerting._judged_at_s):
+        assert "h" not in kept
 
 
 def test_a_server_that_is_measured_is_excused_and_asked_of_again():
@@ -153,3 +157,11 @@ def test_two_probes_give_one_where_no_run_measured_both():
 def test_without_a_ledger_nothing_is_known_and_none_is_made(tmp_path):
     assert read_evens(tmp_path / "ledger.db", {}) == {}
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_write_ahead_log_may_go_while_it_is_looked_at(tmp_path, monkeypatch):
+    """Whoever closes a ledger last removes it."""
+    (tmp_path / "ledger.db").touch()
+    monkeypatch.setattr(Path, "exists", lambda _: True)
+    assert len(ledger_mark(tmp_path / "ledger.db")) == 1
+    assert ledger_mark(tmp_path / "gone.db") == ()
