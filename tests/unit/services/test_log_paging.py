@@ -93,6 +93,20 @@ async def test_all_of_it_is_saved_without_secrets_and_over_no_file(connection, p
         save_lines([], tmp_path / "none" / "x", "")
 
 
+async def test_a_log_that_is_too_long_to_be_saved_says_where_it_ends(
+    connection, path, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(log_paging, "SAVED_CHARACTERS_MOST", 100)
+    monkeypatch.setattr(log_paging, "PART_BYTES", 60)
+    path.write_text("a line of ten\n" * 20)
+    part = await log_end(connection, server(path), None, back=0)
+    file = tmp_path / "saved.log"
+    written = await save_log(connection, part, file, "")
+    text = file.read_text()
+    assert text.splitlines()[-1] == "# the rest, from byte 120 on, was not saved"
+    assert len(text) == written
+
+
 async def test_what_is_not_there_is_said(connection, tmp_path):
     with pytest.raises(UsageError, match="cannot be read"):
         await log_end(connection, server(tmp_path / "none"), None, back=0)
