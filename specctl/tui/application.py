@@ -20,6 +20,7 @@ from specctl.tui.colourless import filters
 from specctl.tui.commanding import Commanding
 from specctl.tui.going import Going
 from specctl.tui.guarding import explained, toggle
+from specctl.tui.later import Later
 from specctl.tui.panel import Painted, Palette
 from specctl.tui.render.chrome import marked
 from specctl.tui.scene import Recent, Scene, no_details
@@ -175,13 +176,13 @@ class SpecctlApp(Going):
         self._unsubscribe()
 
     def _begin(self, start: Start) -> None:
-        self.run_worker(self._live(start), group="monitor", exclusive=True)
+        self.run_worker(Later(self._live, start), group="monitor", exclusive=True)
 
     async def _live(self, start: Start) -> None:
         """Load the services, then monitor every host for as long as the app lives."""
         try:
             self.services = await start.load(self.store)
-            self.run_worker(self.services.learn_trials(), group="what trials said")
+            self.run_worker(Later(self.services.learn_trials), group="what trials said")
             self.repaint()
             await self.services.monitor()
         except SpecctlError as error:

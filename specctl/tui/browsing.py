@@ -9,6 +9,7 @@ from specctl.domain.errors import SpecctlError
 from specctl.domain.state import Link
 from specctl.tui.desk import SourceDesk
 from specctl.tui.differing import Compared, compare_trees
+from specctl.tui.later import Later
 from specctl.tui.render.chrome import simulated
 from specctl.tui.render.standing import server_standing, worst
 from specctl.tui.render.syntax import read_code
@@ -19,7 +20,7 @@ from specctl.tui.screens.source import SourceScreen
 from specctl.tui.screens.topology import TopologyDialog
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Awaitable
 
     from specctl.domain.source import Place
     from specctl.tui.actions import Target
@@ -42,7 +43,8 @@ class Browsing:
             self._app.tell("Not yet", "The workspace is still being read.", severity="warning")
         return self._app.services
 
-    def _work(self, work: Coroutine[None, None, None], group: str) -> None:
+    def _work(self, work: Awaitable[None], group: str) -> None:
+        """Begin it, instead of what goes on in its group."""
         self._app.run_worker(work, group=group, exclusive=True)
 
     # ---------------------------------------------------------------- source
@@ -72,7 +74,7 @@ class Browsing:
         services = self._services()
         if services is not None and not desk.is_reading:
             desk.is_reading, desk.since_s = True, self._app.scene.clock_s
-            self._work(self._tree(services, desk, afresh=afresh), f"tree {desk.host}")
+            self._work(Later(self._tree, services, desk, afresh=afresh), f"tree {desk.host}")
 
     async def _tree(self, services: Services, desk: SourceDesk, *, afresh: bool) -> None:
         try:
@@ -91,7 +93,7 @@ class Browsing:
         """Read a file and show the line; asking for another one forgets this."""
         services = self._services()
         if services is not None:
-            self._work(self._file(services, desk, place, after_s), "source file")
+            self._work(Later(self._file, services, desk, place, after_s), "source file")
 
     async def _file(
         self, services: Services, desk: SourceDesk, place: Place, after_s: float
@@ -114,7 +116,7 @@ class Browsing:
         services = self._services()
         if services is not None:
             desk.hits, desk.finding = None, pattern
-            self._work(self._find(services, desk, pattern), f"find {desk.host}")
+            self._work(Later(self._find, services, desk, pattern), f"find {desk.host}")
 
     async def _find(self, services: Services, desk: SourceDesk, pattern: str) -> None:
         try:

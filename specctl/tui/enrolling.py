@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from specctl.domain.doctor import Level
 from specctl.domain.errors import HostKeyUnknownError, SpecctlError
+from specctl.tui.later import Later
 from specctl.tui.render.confirm import Question
 from specctl.tui.render.lines import Line, wrap
 from specctl.tui.screens.choice import Choice, NameDialog
@@ -15,7 +16,7 @@ from specctl.tui.screens.confirm import ConfirmDialog
 from specctl.tui.tending import key_question
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Sequence
+    from collections.abc import Awaitable, Sequence
 
     from specctl.adapters.trust import OfferedKey
     from specctl.domain.doctor import Row
@@ -80,11 +81,12 @@ class Enrolling:
 
         def answered(confirmed: bool | None) -> None:  # noqa: FBT001  Textual calls it so
             if confirmed:
-                self._app.run_worker(self._told(f"Add {alias}", go_on()), group=f"add {alias}")
+                work = Later(self._told, f"Add {alias}", Later(go_on))
+                self._app.run_worker(work, group=f"add {alias}")
 
         self._app.push_screen(ConfirmDialog(f"Add {alias}", read, host=alias), answered)
 
-    async def _told(self, title: str, work: Coroutine[None, None, None]) -> None:
+    async def _told(self, title: str, work: Awaitable[None]) -> None:
         try:
             await work
         except SpecctlError as error:

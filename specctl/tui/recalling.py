@@ -8,6 +8,7 @@ from specctl.domain import figures
 from specctl.domain.errors import SpecctlError
 from specctl.domain.run_sheet import compare_runs
 from specctl.tui.differing import Compared, Differing
+from specctl.tui.later import Later
 from specctl.tui.screens.choice import Choice, ChoiceDialog
 from specctl.tui.screens.difference import DifferenceScreen
 from specctl.tui.screens.run import RunDialog
@@ -82,7 +83,7 @@ class Recalling(Shelving):
             words = "A page in the browser writes no file. specctl runs report writes it."
             self._app.tell("Report is off", words, severity="warning")
         elif services is not None and trial:
-            self._work(self._report(services, trial, opens=opens), f"report {trial}")
+            self._work(Later(self._report, services, trial, opens=opens), f"report {trial}")
 
     async def _report(self, services: Services, trial: str, *, opens: bool) -> None:
         try:

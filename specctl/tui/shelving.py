@@ -21,6 +21,7 @@ from specctl.tui.differing import (
 from specctl.tui.enrolling import launch_text
 from specctl.tui.fixing import fixed_text
 from specctl.tui.guarding import explained
+from specctl.tui.later import Later
 from specctl.tui.render.confirm import Question
 from specctl.tui.render.difference import changed_line
 from specctl.tui.render.standing import worst
@@ -68,7 +69,7 @@ class Shelving(Browsing):
             shelf.is_reading = True
             if afresh:
                 shelf.errors.clear()
-            self._work(self._profiles(services, shelf), "profiles")
+            self._work(Later(self._profiles, services, shelf), "profiles")
 
     async def _profiles(self, services: Services, shelf: Shelf) -> None:
         try:
@@ -87,7 +88,7 @@ class Shelving(Browsing):
         """The chosen profile, unless it is known."""
         services, entry = self._services(), shelf.chosen
         if services is not None and entry is not None and shelf.sheet is None:
-            self._work(self._sheet(services, shelf, entry.name), "profile")
+            self._work(Later(self._sheet, services, shelf, entry.name), "profile")
 
     async def _sheet(self, services: Services, shelf: Shelf, name: str) -> None:
         host = shelf.host
@@ -112,7 +113,7 @@ class Shelving(Browsing):
         """A profile that extends the chosen one, which is chosen then."""
         services, entry = self._services(), shelf.chosen
         if services is not None and entry is not None:
-            self._work(self._new(services, shelf, name, entry.name), "new profile")
+            self._work(Later(self._new, services, shelf, name, entry.name), "new profile")
 
     async def _new(self, services: Services, shelf: Shelf, name: str, source: str) -> None:
         try:
@@ -135,7 +136,9 @@ class Shelving(Browsing):
         def answered(chosen: str | None) -> None:
             services = self._services()
             if chosen and services is not None:
-                self._work(self._import(services, screen.shelf, chosen.strip(), text), "import")
+                self._work(
+                    Later(self._import, services, screen.shelf, chosen.strip(), text), "import"
+                )
 
         screen.ask(Asked("call the profile ", lambda _: None, answered, "writes it"), name)
 
@@ -177,7 +180,7 @@ class Shelving(Browsing):
 
         def answered(confirmed: bool | None) -> None:  # noqa: FBT001  Textual calls it so
             if confirmed:
-                self._work(write(), "fix")
+                self._work(Later(write), "fix")
 
         title = f"Fix {sheet.file}:{finding.line}"
         self._app.push_screen(ConfirmDialog(title, read, host=shelf.host or ""), answered)
@@ -186,7 +189,7 @@ class Shelving(Browsing):
         """The chosen profile in the user's editor."""
         services, entry = self._services(), shelf.chosen
         if services is not None and entry is not None:
-            self._work(self._edit(services, shelf, entry.name), "editor")
+            self._work(Later(self._edit, services, shelf, entry.name), "editor")
 
     async def _edit(self, services: Services, shelf: Shelf, name: str) -> None:
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from specctl.domain.errors import SpecctlError
+from specctl.tui.later import Later
 from specctl.tui.screens.screening import ScreeningDialog
 from specctl.tui.screens.trial_plan import TrialPlanDialog
 from specctl.tui.trials import TrialRun
@@ -28,7 +29,7 @@ class Sifting(Trying):
         plan = proposal.plan
         run = self.trials.runs[plan.id] = TrialRun(proposal, self._app.scene.clock_s, budget_s)
         worker = self._app.run_worker(
-            self._screening(services, proposal, run), group=f"run screening {plan.id}"
+            Later(self._screening, services, proposal, run), group=f"run screening {plan.id}"
         )
         run.cancel = worker.cancel
         self.open_screening(plan.id, plan.host)

@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from specctl.domain.errors import SpecctlError
+from specctl.tui.later import Later
 from specctl.tui.render.confirm import Question
 from specctl.tui.screens.confirm import ConfirmDialog
 
@@ -41,7 +42,7 @@ class Tending:
     ) -> None:
         def answered(confirmed: bool | None) -> None:  # noqa: FBT001  Textual calls it so
             if confirmed:
-                self._app.run_worker(work(), group=f"tend {host}")
+                self._app.run_worker(Later(work), group=f"tend {host}")
 
         self._app.push_screen(ConfirmDialog(title, read, host=host), answered)
 
@@ -117,7 +118,7 @@ class Tending:
             self._app.tell("Closed", f"The port of {key[0]}/{key[1]} is closed again.")
             return
         closed = self.forwards[key] = asyncio.Event()
-        self._app.run_worker(self._forward(services, key, closed), group=f"forward {key}")
+        self._app.run_worker(Later(self._forward, services, key, closed), group=f"forward {key}")
 
     async def _forward(
         self, services: Services, key: tuple[str, str], closed: asyncio.Event

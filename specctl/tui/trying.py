@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from specctl.domain.errors import SpecctlError
 from specctl.domain.trial.running import final_word
 from specctl.domain.trial.screening_plan import ScreeningPlan
+from specctl.tui.later import Later
 from specctl.tui.recalling import Recalling
 from specctl.tui.render.confirm import Question
 from specctl.tui.screens.choice import Choice, ChoiceDialog
@@ -133,7 +134,7 @@ class Trying(Recalling):
         planned = replace(proposal.plan, budget_until_s=until_s)
         self.trials.sheets.setdefault(trial, make_sheet(planned, ()))
         worker = self._app.run_worker(
-            self._trial(services, proposal, run), group=f"run trial {trial}"
+            Later(self._trial, services, proposal, run), group=f"run trial {trial}"
         )
         run.cancel = worker.cancel
         self.open_trial(trial)
@@ -241,7 +242,7 @@ class Trying(Recalling):
         """Read the list."""
         services = self._services()
         if services is not None:
-            self._work(self._list(services), "trials")
+            self._work(Later(self._list, services), "trials")
 
     async def _list(self, services: Services) -> None:
         try:
@@ -255,7 +256,7 @@ class Trying(Recalling):
         """Read one trial."""
         services = self._services()
         if services is not None and trial:
-            self._work(self._sheet_of(services, trial), f"trial {trial}")
+            self._work(Later(self._sheet_of, services, trial), f"trial {trial}")
 
     async def _sheet_of(self, services: Services, trial: str) -> None:
         try:

@@ -9,6 +9,7 @@ from specctl.services.outcome import Outcome
 from specctl.tui.enrolling import Enrolling
 from specctl.tui.guide import Moment
 from specctl.tui.lab_guide import GUIDES
+from specctl.tui.later import Later
 from specctl.tui.render.plan import VERBS
 from specctl.tui.screen import Dialog, PanelScreen
 from specctl.tui.screens.launch import LaunchScreen
@@ -128,7 +129,7 @@ class Work(Sifting):
         """Carry a plan out, and follow it on its own screen; leaving that stops nothing."""
         self.carried[plan.id] = plan
         self._app.go_to(LaunchScreen(plan, self._app.scene.clock_s))
-        self._app.run_worker(self._apply(plan, typed), group=f"plan {plan.id}")
+        self._app.run_worker(Later(self._apply, plan, typed), group=f"plan {plan.id}")
 
     async def _apply(self, plan: Plan, typed: str) -> None:
         services = self._services()
@@ -172,7 +173,9 @@ class Work(Sifting):
     def begin_probe(self, plan: ProbePlan) -> None:
         """Send it."""
         run = self.probes[plan.host, plan.server] = ProbeRun(self._app.scene.clock_s)
-        self._app.run_worker(self._probe(plan, run), group=f"probe {plan.host}/{plan.server}")
+        self._app.run_worker(
+            Later(self._probe, plan, run), group=f"probe {plan.host}/{plan.server}"
+        )
 
     async def _probe(self, plan: ProbePlan, run: ProbeRun) -> None:
         services = self._services()
@@ -194,9 +197,7 @@ class Work(Sifting):
         """Read the host again; reconnect when the link is down."""
         target, services = target or self._app.target(), self._services()
         if services is not None and target.host is not None:
-            self._app.run_worker(
-                self._read_again(target.host), group=f"read {target.host}", exclusive=True
-            )
+            self._work(Later(self._read_again, target.host), f"read {target.host}")
 
     async def _read_again(self, host: str) -> None:
         services = self._services()

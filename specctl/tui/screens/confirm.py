@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from specctl.domain.errors import SpecctlError
 from specctl.tui.editor import Editor
+from specctl.tui.later import Later
 from specctl.tui.panel import Panel
 from specctl.tui.render.confirm import Answer, draw_question, is_allowed, natural_rows
 from specctl.tui.render.lines import Drawing, Line, error_lines, plain
@@ -67,7 +68,7 @@ class ConfirmDialog(Dialog[bool]):
 
     def on_mount(self) -> None:
         """Read while the dialog says so."""
-        self.run_worker(self._load(), group="confirm", exclusive=True)
+        self.run_worker(Later(self._load), group="confirm", exclusive=True)
 
     async def _load(self) -> None:
         panel = self.panel

@@ -11,6 +11,7 @@ from specctl.domain.errors import SpecctlError
 from specctl.tui.actions import Target
 from specctl.tui.arrange import Places, arrange_difference
 from specctl.tui.differing import changed_lines
+from specctl.tui.later import Later
 from specctl.tui.listing import Listed
 from specctl.tui.listscreen import ListScreen
 from specctl.tui.panels.difference import DifferingPanel, TextsPanel
@@ -78,7 +79,7 @@ class DifferenceScreen(ListScreen):
 
     def on_mount(self) -> None:
         """Read both sides."""
-        self.run_worker(self._read(), group="difference", exclusive=True)
+        self.run_worker(Later(self._read), group="difference", exclusive=True)
 
     async def _read(self) -> None:
         try:
@@ -108,7 +109,7 @@ class DifferenceScreen(ListScreen):
         """The texts follow the list."""
         if message.panel is self.differing:
             row = self.differing.chosen
-            self.run_worker(self._show(row, after_s=REST_S), group="texts", exclusive=True)
+            self.run_worker(Later(self._show, row, after_s=REST_S), group="texts", exclusive=True)
         self.repaint()
 
     def do_row_open(self) -> None:

@@ -12,6 +12,7 @@ from specctl.facts.diagnosis import first_cause
 from specctl.tui.actions import Target
 from specctl.tui.arrange import Places, zoomed
 from specctl.tui.asking import AskingScreen, Question
+from specctl.tui.later import Later
 from specctl.tui.panels.log import LogTextPanel
 from specctl.tui.render.chrome import marked
 from specctl.tui.render.log_text import LogStanding
@@ -92,7 +93,7 @@ class LogScreen(AskingScreen):
         self._is_reading_earlier = self._lost_link = False
         title = f"Log of {self.host}"
         self.log_panel.standing = LogStanding(title, is_reading=True)
-        self.run_worker(self._read(), group="monitor", exclusive=True)
+        self.run_worker(Later(self._read), group="monitor", exclusive=True)
 
     async def _read(self) -> None:
         """The end, then whatever comes; a lost link ends it until the host is back."""
@@ -157,7 +158,7 @@ class LogScreen(AskingScreen):
         link = self.specctl.scene.state.host(self.host).link
         if self._lost_link and link is Link.UP:
             self._lost_link = False
-            self.run_worker(self._read(), group="monitor", exclusive=True)
+            self.run_worker(Later(self._read), group="monitor", exclusive=True)
         super().repaint()
         if self.log_panel.wants_earlier:
             self.log_panel.wants_earlier = False
@@ -168,7 +169,7 @@ class LogScreen(AskingScreen):
         standing = self.log_panel.standing
         if standing.has_earlier and not (self._is_reading_earlier or self.log_panel.reel.is_full):
             self._is_reading_earlier = True
-            self.run_worker(self._earlier(), group="earlier log")
+            self.run_worker(Later(self._earlier), group="earlier log")
 
     async def _earlier(self) -> bool:
         """Whether there was anything."""
@@ -223,7 +224,7 @@ class LogScreen(AskingScreen):
 
     def do_log_first_cause(self) -> None:
         """Go to the line that says why it failed, reading back as far as needed."""
-        self.run_worker(self._find_cause(), group="first cause", exclusive=True)
+        self.run_worker(Later(self._find_cause), group="first cause", exclusive=True)
 
     async def _find_cause(self) -> None:
         server, reel = self.server, self.log_panel.reel
@@ -254,7 +255,7 @@ class LogScreen(AskingScreen):
 
         def answered(file: str | None) -> None:
             if file:
-                self.run_worker(self._save(Path(file).expanduser()), group="save log")
+                self.run_worker(Later(self._save, Path(file).expanduser()), group="save log")
 
         self.ask(Question("save all of it to ", lambda _: None, answered, "writes it"), name)
 

@@ -10,6 +10,7 @@ from specctl.domain.errors import SpecctlError
 from specctl.domain.plan import Plan
 from specctl.facts.plan_shown import shown_plan
 from specctl.tui.editor import Editor
+from specctl.tui.later import Later
 from specctl.tui.panel import Panel
 from specctl.tui.render.lines import Drawing, Line, plain, wrap
 from specctl.tui.render.plan import (
@@ -114,7 +115,7 @@ class PlanDialog(Dialog[Confirmed | None]):
 
     def on_mount(self) -> None:
         """Make the plan while the dialog says so."""
-        self.run_worker(self._read(), group="plan", exclusive=True)
+        self.run_worker(Later(self._read), group="plan", exclusive=True)
 
     async def _read(self) -> None:
         try:

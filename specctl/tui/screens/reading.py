@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from specctl.domain.errors import SpecctlError
+from specctl.tui.later import Later
 from specctl.tui.panel import Panel
 from specctl.tui.render.chrome import hints
 from specctl.tui.render.lines import Drawing, Line, error_lines, plain
@@ -93,7 +94,7 @@ class ReadingDialog(Dialog[None], Generic[Found]):
 
     def read(self) -> None:
         """Read it, or read it again."""
-        self.run_worker(self._load(), group=f"read {self.what}", exclusive=True)
+        self.run_worker(Later(self._load), group=f"read {self.what}", exclusive=True)
 
     async def _load(self) -> None:
         try:

@@ -10,6 +10,7 @@ from specctl.domain import figures
 from specctl.domain.errors import SpecctlError
 from specctl.tui.asked import SETTINGS
 from specctl.tui.editor import Editor
+from specctl.tui.later import Later
 from specctl.tui.panel import Panel
 from specctl.tui.render.confirm import is_allowed, natural_rows
 from specctl.tui.render.lines import Drawing, plain
@@ -95,7 +96,7 @@ class TrialPlanDialog(Dialog["Proposed | None"]):
         self._plan(0.0)
 
     def _plan(self, after_s: float) -> None:
-        self.run_worker(self._read(after_s), group="trial plan", exclusive=True)
+        self.run_worker(Later(self._read, after_s), group="trial plan", exclusive=True)
 
     async def _read(self, after_s: float) -> None:
         panel = self.panel
