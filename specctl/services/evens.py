@@ -15,7 +15,7 @@ from specctl.services.run_figures import figures_of
 from specctl.services.runs import gather
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from specctl.adapters.clock import Clock
@@ -77,11 +77,32 @@ def read_evens(path: Path, baselines: Mapping[str, str]) -> Evens:
     found: list[tuple[float, RunFigures]] = []
     with suppress(UsageError), closing(Ledger(path)) as ledger:
         for kind in KINDS:
-            for run in ledger.runs(kind=kind, most=MOST_READ):
-                with suppress(UsageError):  # one that measured nothing, or is damaged, gives none
-                    found.append((run.began_s, figures_of(gather(ledger, run.id))))
+            found += _read(ledger, kind)
     runs = [figures for _, figures in sorted(found, key=lambda one: one[0])]
     return gathered([run for run in runs if not run.void], baselines)
+
+
+def _read(ledger: Ledger, kind: RunKind) -> Iterator[tuple[float, RunFigures]]:
+    """Figures and when they began; of runs about the same profiles none before one that tells all.
+
+    Working out a trial takes long: an older one would be outdone anyway.
+    """
+    told: set[tuple[str, tuple[str, ...]]] = set()
+    for run in ledger.runs(kind=kind, most=MOST_READ):
+        about = run.host, run.profiles
+        if about in told:
+            continue
+        with suppress(UsageError):  # one that measured nothing, or is damaged, gives none
+            figures = figures_of(gather(ledger, run.id))
+            yield run.began_s, figures
+            if _tells_all(figures, run.profiles):
+                told.add(about)
+
+
+def _tells_all(figures: RunFigures, profiles: Sequence[str]) -> bool:
+    """It gives every profile but the baseline its break-even."""
+    given = {pair.arm.profile for pair in figures.pairs if pair.break_even is not None}
+    return not figures.void and bool(given) and given >= set(profiles[1:])
 
 
 def gathered(runs: Sequence[RunFigures], baselines: Mapping[str, str]) -> Evens:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from specctl.adapters.ledger import Ledger
 from specctl.domain.alerts.judging import Even
 from specctl.domain.alerts.rules import Rules
 from specctl.domain.events import (
@@ -19,10 +21,15 @@ from specctl.domain.events import (
 )
 from specctl.domain.filter_fields import chooses, filter_of
 from specctl.domain.run_figures import ArmFigures, PairFigures, RunFigures
+from specctl.domain.runs import Provenance, Run, RunKind
 from specctl.domain.state import Store
+from specctl.domain.trial.trial_json import block_json, plan_json
+from specctl.services import evens
 from specctl.services.alerting import Alerting
 from specctl.services.evens import gathered, ledger_mark, read_evens
+from specctl.services.run_figures import figures_of
 from tests.tui import parts
+from tests.unit.domain.trial.runs import trial_blocks, trial_plan
 
 NOW_S = parts.NOW_S
 
@@ -165,3 +172,24 @@ def test_a_write_ahead_log_may_go_while_it_is_looked_at(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "exists", lambda _: True)
     assert len(ledger_mark(tmp_path / "ledger.db")) == 1
     assert ledger_mark(tmp_path / "gone.db") == ()
+
+
+def test_of_trials_of_the_same_profiles_the_newest_is_worked_out_alone(tmp_path, monkeypatch):
+    worked_out = []
+
+    def counted(evidence):
+        worked_out.append(evidence.run.id)
+        return figures_of(evidence)
+
+    monkeypatch.setattr(evens, "figures_of", counted)
+    path, plan = tmp_path / "ledger.db", trial_plan()
+    with closing(Ledger(path)) as ledger:
+        for name, began_s, blocks in (("aaaa", 1.0, 4), ("bbbb", 2.0, 4), ("cccc", 3.0, 0)):
+            names, origin = (plan.baseline, plan.profile), Provenance("1", "op", "h")
+            document = plan_json(plan)
+            ledger.add(Run(name, RunKind.TRIAL, "h", names, began_s, None, "", origin, document))
+            for block in trial_blocks(blocks, plan=plan) if blocks else ():
+                ledger.add_block(name, block_json(block))
+    found = read_evens(path, {})["h"][plan.profile]
+    assert found.source.startswith("trial bbbb")
+    assert worked_out == ["cccc", "bbbb"], "the one that has not measured yet tells nothing"
