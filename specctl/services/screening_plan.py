@@ -275,10 +275,10 @@ def confirming(
         is_simulated=plan.is_simulated,
         before=plan.before,
     )
-    return confirming_again(proposal, trial, known)
+    return confirming_again(proposal, trial)
 
 
-def confirming_again(proposal: ScreeningProposal, trial: TrialPlan, known: int = 0) -> Proposal:
+def confirming_again(proposal: ScreeningProposal, trial: TrialPlan) -> Proposal:
     """A trial that is in the ledger already."""
     return Proposal(
         plan=trial,
@@ -287,7 +287,6 @@ def confirming_again(proposal: ScreeningProposal, trial: TrialPlan, known: int =
         formers=proposal.formers,
         refusals=(),
         load_s=proposal.load_s,
-        known_launches=known,
         lock_keys=proposal.lock_keys,
         left_over=proposal.left_over,
     )

@@ -57,9 +57,6 @@ class Proposal:
     load_s: float | None
     """Of one launch, the mean of both arms; None when one has never been loaded here."""
 
-    known_launches: int = 0
-    """Of these recipes on this host within 30 days, which the noise floor rests on."""
-
     lock_keys: tuple[str, ...] = ()
     """Held on the host from the first launch to the end."""
 
@@ -177,7 +174,6 @@ async def plan_trial(
         formers=comparison.formers,
         refusals=comparison.refusals,
         load_s=None if loads is None else loads / 2,
-        known_launches=known,
         lock_keys=comparison.lock_keys,
         measuring=_measuring(ledger.path, host.name, profiles, settings, clock.now()),
     )
