@@ -14,7 +14,7 @@ from specctl.domain.recording import RecordingHead
 from specctl.tui.replay import ReplayApp
 from specctl.tui.settings import Settings
 from tests.tui import parts, story
-from tests.tui.driving import settled, until
+from tests.tui.driving import press, settled, shown, until
 from tests.tui.fakes import DemoApp
 from tests.tui.scenes import NORMAL, SMALL, Scene, rested
 from tests.tui.trial_scenes import SCENES
@@ -75,35 +75,32 @@ async def played(pilot: Pilot[int]) -> None:
     app = pilot.app
     assert isinstance(app, ReplayApp)
     await until(pilot, lambda: "pro6k-01" in app.store.state.hosts)
-    await pilot.pause()
-    await pilot.press("enter")
-    await pilot.pause()
+    await shown(pilot)
+    await press(pilot, "enter")
 
 
 async def pasted(pilot: Pilot[int]) -> None:
     """A launch command over the profiles."""
     await settled(pilot)
     pilot.app.screen.post_message(Paste(LAUNCH))
-    await pilot.pause()
+    await shown(pilot)
 
 
 async def screened(pilot: Pilot[int]) -> None:
     """Two candidates, under way."""
     await settled(pilot)
     for key in (*["up"] * 9, *"kimi-k2.5-n", "tab", "enter"):
-        await pilot.press(key)
+        await press(pilot, key)
         await settled(pilot)
     for key in ("enter", "right", "enter"):
-        await pilot.press(key)
-        await pilot.pause()
-    await pilot.pause()
+        await press(pilot, key)
 
 
 async def several(pilot: Pilot[int]) -> None:
     """The plan of a screening."""
     await settled(pilot)
     for key in (*["up"] * 9, *"kimi-k2.5-n", "tab", "enter"):
-        await pilot.press(key)
+        await press(pilot, key)
         await settled(pilot)
 
 

@@ -9,7 +9,7 @@ from specctl.domain.errors import SpecctlError
 from specctl.domain.events import LogRead, PlanProgressed
 from specctl.tui.application import SpecctlApp
 from tests.tui import library, parts, plans, story
-from tests.tui.driving import settled
+from tests.tui.driving import press, settled, shown
 from tests.tui.fakes import DemoApp
 
 if TYPE_CHECKING:
@@ -45,8 +45,9 @@ class Scene:
     async def prepare(self, pilot: Pilot[int]) -> None:
         """Press the keys, then do what keys cannot."""
         for key in self.keys:
-            await pilot.press(key)
-            await (settled(pilot) if self.after is rested else pilot.pause())
+            await press(pilot, key)
+            if self.after is rested:
+                await settled(pilot)
         await self.after(pilot)
 
 
@@ -105,7 +106,7 @@ async def launching(pilot: Pilot[int]) -> None:
     app.store.apply(LogRead("pro6k-01", parts.NOW_S, "9b02", parts.LOG[:6]))
     app.now_s = parts.NOW_S
     app.repaint()
-    await pilot.pause()
+    await shown(pilot)
 
 
 async def crashed(pilot: Pilot[int]) -> None:
@@ -117,8 +118,7 @@ async def crashed(pilot: Pilot[int]) -> None:
     await launching(pilot)
     app.store.apply(_progress("ready", "failed", "Out of GPU memory", 320))
     app.fake.apply_gate.set()
-    await pilot.pause()
-    await pilot.pause()
+    await shown(pilot)
 
 
 async def unplanned(pilot: Pilot[int]) -> None:
@@ -131,8 +131,7 @@ async def unplanned(pilot: Pilot[int]) -> None:
         hint="r reconnects, then s again.",
     )
     app.work.plan_start("pro6k-01", "kimi-k2.5-ngram")
-    await pilot.pause()
-    await pilot.pause()
+    await shown(pilot)
 
 
 async def typing(pilot: Pilot[int]) -> None:
@@ -140,9 +139,9 @@ async def typing(pilot: Pilot[int]) -> None:
     app = pilot.app
     assert isinstance(app, DemoApp)
     app.work.plan_start("pro6k-01", "kimi-k2.5-ngram")
-    await pilot.pause()
+    await shown(pilot)
     for key in ("p", "r", "o", "6", "k", "minus", "0"):
-        await pilot.press(key)
+        await press(pilot, key)
 
 
 async def refused(pilot: Pilot[int]) -> None:
@@ -152,8 +151,7 @@ async def refused(pilot: Pilot[int]) -> None:
     assert app.fake is not None
     app.fake.plan = plans.refused_plan()
     app.work.plan_start("pro6k-01", "kimi-k2.5-ngram")
-    await pilot.pause()
-    await pilot.pause()
+    await shown(pilot)
 
 
 async def probed(pilot: Pilot[int]) -> None:
@@ -162,11 +160,7 @@ async def probed(pilot: Pilot[int]) -> None:
     assert isinstance(app, DemoApp)
     assert app.fake is not None
     app.fake.result = plans.probe_result()
-    await pilot.press("p")
-    await pilot.pause()
-    await pilot.press("enter")
-    await pilot.pause()
-    await pilot.pause()
+    await press(pilot, "p", "enter")
 
 
 async def rated(pilot: Pilot[int]) -> None:
@@ -178,7 +172,7 @@ async def rated(pilot: Pilot[int]) -> None:
     (run,) = app.work.probes.values()
     run.result = plans.rate_result()
     app.repaint()
-    await pilot.pause()
+    await shown(pilot)
 
 
 SCENES: dict[str, Scene] = {
@@ -268,7 +262,7 @@ async def _source_of(pilot: Pilot[int], tree: Tree) -> None:
     assert isinstance(app, DemoApp)
     assert app.fake is not None
     app.fake.trees["pro6k-01"] = tree
-    await pilot.press("S")
+    await press(pilot, "S")
     await rested(pilot)
 
 
@@ -281,7 +275,7 @@ async def unreachable(pilot: Pilot[int]) -> None:
         "pro6k-01 has no SGLang: /opt/sglang-0.5.23/bin/python cannot find the package.",
         hint="Set python in remotes/pro6k-01.toml, or specctl doctor pro6k-01.",
     )
-    await pilot.press("S")
+    await press(pilot, "S")
     await rested(pilot)
 
 
@@ -292,8 +286,7 @@ async def against_an_older_build(pilot: Pilot[int]) -> None:
     assert app.fake is not None
     app.fake.trees["h100-a1"] = library.older_tree()
     for key in ("G", "k", "S", "d", *"h100-a1", "enter"):
-        await pilot.press(key)
-        await pilot.pause()
+        await press(pilot, key)
     await rested(pilot)
 
 

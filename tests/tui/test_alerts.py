@@ -15,7 +15,7 @@ from specctl.tui.screens.fleet import FleetScreen
 from specctl.tui.screens.host import HostScreen
 from specctl.tui.screens.profiles import ProfilesScreen
 from tests.tui import parts, story
-from tests.tui.driving import press, running, text_of, toasts
+from tests.tui.driving import press, running, shown, text_of, toasts
 
 if TYPE_CHECKING:
     from textual import events
@@ -96,7 +96,7 @@ async def test_an_alert_is_told_once_and_the_bell_is_off_until_asked_for(
         first = story.raised("pro6k-01", 0, "throttle", "GPU 5 slowed by heat (hw)")
         app.store.apply(first)
         app.repaint()
-        await pilot.pause()
+        await shown(pilot)
         assert [toast for toast in toasts(app) if "slowed by heat" in toast]
         app.clear_notifications()
         app.store.apply(replace(first, words="GPUs 5-6 slowed by heat (hw)"))
@@ -163,7 +163,7 @@ async def test_rows_do_not_move_under_the_cursor() -> None:
         assert fleet_of(app).hosts.names() == before
         app.now_s += 11
         app.repaint()
-        await pilot.pause()
+        await shown(pilot)
         assert fleet_of(app).hosts.names()[0] == "h100-a2"
 
 
@@ -195,7 +195,7 @@ async def test_places_are_once_on_the_way_and_escape_goes_up() -> None:
 
 async def click(pilot: Pilot[int], panel: str, x: int, y: int, times: int = 1) -> None:
     await pilot.click(f"#{panel}", offset=(x, y), times=times)
-    await pilot.pause()
+    await shown(pilot)
 
 
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)])

@@ -270,7 +270,7 @@ async def test_the_command_line_remembers() -> None:
 async def test_a_command_acts_on_the_host_it_names() -> None:
     async with running(story.fleet(), "colon", *"stop", "space", *"pro6k-01", "enter") as (
         app,
-        pilot,
+        _,
         fake,
     ):
         assert fake.calls == [("plan_stop", "pro6k-01", "7c1e", False)]

@@ -16,7 +16,7 @@ from specctl.tui.screens.confirm import ConfirmDialog
 from specctl.tui.screens.fleet import FleetScreen
 from specctl.tui.screens.profiles import ProfilesScreen
 from tests.tui import story
-from tests.tui.driving import on, press, running, settled, text_of, toasts, until
+from tests.tui.driving import on, press, running, settled, shown, text_of, toasts, until
 from tests.tui.newcomer_fakes import ROWS
 from tests.tui.test_tending import KEY
 
@@ -103,7 +103,7 @@ async def test_a_pasted_command_becomes_a_profile_whose_name_is_asked_for():
         await press(pilot, "i")
         screen = on(app, ProfilesScreen)
         screen.post_message(Paste(command.replace(" --tp", " \\\n  --tp")))
-        await pilot.pause()
+        await shown(pilot)
         await press(pilot, "enter")
         assert "big-model" in str(screen._bar(120))
         await press(pilot, "enter")

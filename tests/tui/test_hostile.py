@@ -95,7 +95,7 @@ async def test_nothing_reaches_the_terminal_that_it_would_act_on(
 ) -> None:
     app = DemoApp(events(text))  # type: ignore[arg-type]
     async with app.run_test(size=size, notifications=True) as pilot:
-        await pilot.pause()
+        await shown(pilot)
         for keys in (
             (),
             ("enter",),
@@ -127,7 +127,7 @@ def assert_safe(app: DemoApp) -> None:
 async def test_an_error_with_markup_in_it_is_shown_as_it_is() -> None:
     app = DemoApp(story.pro6k_01())
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
-        await pilot.pause()
+        await shown(pilot)
         assert app.fake is not None
         app.fake.refuse = SpecctlError("[/red] \x1b[2J", hint="[link]")
         await press(pilot, "s", "enter")

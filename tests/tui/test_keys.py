@@ -115,7 +115,7 @@ async def test_pause_freezes_the_picture_while_sampling_goes_on() -> None:
         app.store.apply(ServerSampled("pro6k-01", app.now_s, "7c1e", fresh))
         app.store.apply(LogRead("pro6k-01", app.now_s, "7c1e", ("a new line",)))
         app.repaint()
-        await pilot.pause()
+        await shown(pilot)
         assert text_of(app) == before
         assert app.scene.paused_at_s == parts.NOW_S
         await press(pilot, "f")
@@ -175,21 +175,21 @@ async def test_resizing_rearranges() -> None:
     async with running(story.pro6k_01(), "enter") as (app, pilot, _):
         assert app.screen.query_one("#log").display
         await pilot.resize_terminal(80, 24)
-        await pilot.pause()
+        await shown(pilot)
         assert not app.screen.query_one("#log").display
         await pilot.resize_terminal(200, 50)
-        await pilot.pause()
+        await shown(pilot)
         assert app.screen.query_one("#processes").display
 
 
 async def test_a_click_selects_and_a_double_click_opens() -> None:
     async with running(story.fleet()) as (app, pilot, _):
         await pilot.click("#hosts", offset=(8, 4))
-        await pilot.pause()
+        await shown(pilot)
         on(app, FleetScreen)
         assert on(app, FleetScreen).hosts.selected == "h100-a2"
         await pilot.click("#hosts", offset=(8, 4), times=2)
-        await pilot.pause()
+        await shown(pilot)
         on(app, HostScreen)
 
 

@@ -13,7 +13,7 @@ from specctl.tui.render.lines import plain
 from specctl.tui.screens.host import HostScreen
 from specctl.tui.screens.log import LogScreen
 from tests.tui import parts, story
-from tests.tui.driving import on, press, running, text_of, toasts, until
+from tests.tui.driving import on, press, running, shown, text_of, toasts, until
 from tests.tui.log_fakes import PATH
 
 NUMBERED = [f"line {n}" for n in range(3000)]
@@ -26,7 +26,7 @@ def part(*lines: str, **values) -> LogPart:
 async def opened(app, pilot, *keys):
     await press(pilot, "L", *keys)
     await until(pilot, lambda: len(on(app, LogScreen).log_panel.reel) > 0)
-    await pilot.pause()
+    await shown(pilot)
     return on(app, LogScreen)
 
 

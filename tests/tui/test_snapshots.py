@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.tui.all_scenes import SCENES
+from tests.tui.driving import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,8 +59,8 @@ def test_screen(name: str, snap_compare: Callable[..., bool]) -> None:
     scene = SCENES[name]
 
     async def prepare(pilot: Pilot[int]) -> None:
-        await pilot.pause()
+        await shown(pilot)
         await scene.prepare(pilot)
-        await pilot.pause()
+        await shown(pilot)
 
     assert snap_compare(scene.app(), terminal_size=scene.size, run_before=prepare)

@@ -14,7 +14,7 @@ from specctl.tui.screens.difference import DifferenceScreen
 from specctl.tui.screens.fleet import FleetScreen
 from specctl.tui.screens.source import SourceScreen
 from tests.tui import library, story
-from tests.tui.driving import on, press, running, settled, text_of, toasts
+from tests.tui.driving import on, press, running, settled, shown, text_of, toasts
 
 SIZES = [(120, 40), (80, 24), (200, 50)]
 
@@ -284,7 +284,7 @@ async def test_the_wheel_scrolls_the_file() -> None:
         viewer = on(app, SourceScreen).viewer
         before = viewer.at
         await pilot._post_mouse_events([MouseScrollDown], "#viewer")
-        await pilot.pause()
+        await shown(pilot)
         assert viewer.at == before + 3
 
 

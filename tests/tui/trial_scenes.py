@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from specctl.domain.events import PlanProgressed, ProbeProgressed
 from tests.tui import parts, story, trials
-from tests.tui.driving import settled
+from tests.tui.driving import press, settled, shown
 from tests.tui.fakes import DemoApp
 from tests.tui.scenes import NORMAL, SCENES, SMALL, WIDE, Scene
 
@@ -34,7 +34,7 @@ async def under_way(pilot: Pilot[int]) -> None:
     app.now_s = parts.NOW_S
     app.store.apply(ProbeProgressed("pro6k-01", parts.NOW_S - 2, "7c1e", "measuring", 9, 24))
     app.repaint()
-    await pilot.pause()
+    await shown(pilot)
 
 
 async def loading(pilot: Pilot[int]) -> None:
@@ -50,13 +50,13 @@ async def loading(pilot: Pilot[int]) -> None:
     )
     app.store.apply(step)
     app.repaint()
-    await pilot.pause()
+    await shown(pilot)
 
 
 async def decided(pilot: Pilot[int]) -> None:
     """One of the list."""
     await settled(pilot)
-    await pilot.press("enter")
+    await press(pilot, "enter")
     await settled(pilot)
 
 
@@ -66,23 +66,21 @@ async def faster(pilot: Pilot[int]) -> None:
     assert isinstance(app, DemoApp)
     assert app.fake is not None
     app.fake.sheets_of_trials[0] = trials.decided(cost=1.31, accept=2.73)
-    await pilot.press("T")
+    await press(pilot, "T")
     await decided(pilot)
 
 
 async def asked(pilot: Pilot[int]) -> None:
     """The plan of one."""
     for key in ("c", *"eagle", "enter"):
-        await pilot.press(key)
-        await pilot.pause()
+        await press(pilot, key)
     await settled(pilot)
 
 
 async def leaving(pilot: Pilot[int]) -> None:
     """esc, while it is under way."""
     await under_way(pilot)
-    await pilot.press("escape")
-    await pilot.pause()
+    await press(pilot, "escape")
 
 
 def _scene(
