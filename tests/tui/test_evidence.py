@@ -72,4 +72,4 @@ def test_no_line_is_wider_than_its_panel(cells: int) -> None:
         *category_lines(sheet, cells), *output_lines(sheet, cells), *bill_lines(sheet, cells),
         *unasked_lines(sheet.differences, cells), *traffic_line(sheet, cells),
     ]  # fmt: skip
-    assert max(width(line) for line in lines) <= cells + 1
+    assert max(width(line) for line in lines) <= cells
