@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field, replace
+from contextlib import closing
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
+from specctl.adapters.ledger import Ledger
 from specctl.domain.comparison import Arm
 from specctl.domain.profile import Profile
+from specctl.domain.runs import Provenance
 from specctl.domain.state import Store
+from specctl.domain.trial.screening_json import screening_block_json
 from specctl.domain.trial.screening_running import stand_screening
 from specctl.services import screening
 from specctl.services.screening import ScreeningRun
-from specctl.services.screening_keeping import resumable_screening
+from specctl.services.screening_keeping import entry_of, resumable_screening
 from specctl.services.screening_plan import ScreeningProposal
 from tests.unit.domain.trial.runs import NOW_S, result
 from tests.unit.domain.trial.screenings import SPEEDUPS, STEPS, screened, screening_plan
@@ -33,12 +37,10 @@ class Clock:
         return self.seconds
 
 
-@dataclass
-class Kept:
-    blocks: list[Any] = field(default_factory=list)
-
-    def add_block(self, _run, block):
-        self.blocks.append(block)
+@pytest.fixture
+def ledger(tmp_path):
+    with closing(Ledger(tmp_path / "ledger.db")) as ledger:
+        yield ledger
 
 
 @pytest.fixture
@@ -55,17 +57,19 @@ def clock(monkeypatch):
     return clock
 
 
-def run_with(clock, budget_s, blocks=()):
+def run_with(clock, ledger, budget_s, blocks=()):
+    """The screening, how it ended, and its launches as the ledger has them."""
     plan = screening_plan()
+    ledger.add(entry_of(plan, Provenance("1", "op", plan.host), clock))
+    for block in blocks:
+        ledger.add_block(plan.id, screening_block_json(block))
     profiles = tuple(Profile(name, "m") for name in plan.arms)
     settings: Any = ("settings",)
     nothing: Any = None
-    ledger: Any = Kept()
     proposal = ScreeningProposal(plan, profiles, settings, (), (), None)
     run = ScreeningRun(
         nothing,
         proposal,
-        tuple(blocks),
         secrets=nothing,
         store=Store(),
         clock=clock,
@@ -73,37 +77,37 @@ def run_with(clock, budget_s, blocks=()):
         budget_s=budget_s,
     )
     ended = asyncio.run(run.run())
-    return run, ended, ledger
+    return run, ended, ledger.blocks(plan.id)
 
 
-def test_without_a_budget_all_rounds_are_made_and_each_launch_is_kept(clock):
-    run, ended, ledger = run_with(clock, None)
+def test_without_a_budget_all_rounds_are_made_and_each_launch_is_kept(clock, ledger):
+    run, ended, kept = run_with(clock, ledger, None)
     standing = stand_screening(run.plan, run.blocks)
     assert (ended, standing.rounds, standing.survivor) == ("", 3, "two")
-    assert len(ledger.blocks) == len(run.blocks) < run.plan.most_launches
+    assert len(kept) == len(run.blocks) < run.plan.most_launches
     assert run.has_time_for_trial()
 
 
-def test_a_round_that_would_take_the_time_of_the_trial_is_not_begun(clock):
-    run, ended, _ = run_with(clock, LAUNCH_S * (5 + 7))
+def test_a_round_that_would_take_the_time_of_the_trial_is_not_begun(clock, ledger):
+    run, ended, _ = run_with(clock, ledger, LAUNCH_S * (5 + 7))
     standing = stand_screening(run.plan, run.blocks)
     assert (ended, standing.rounds) == ("", 1)
     assert standing.next is not None
     assert run.has_time_for_trial()
 
 
-def test_a_budget_too_small_for_the_trial_is_spent_on_the_ranking(clock):
-    run, ended, _ = run_with(clock, LAUNCH_S * 9)
+def test_a_budget_too_small_for_the_trial_is_spent_on_the_ranking(clock, ledger):
+    run, ended, _ = run_with(clock, ledger, LAUNCH_S * 9)
     assert stand_screening(run.plan, run.blocks).rounds == 2
     assert "leaves no time for the trial" in ended
     assert not run.has_time_for_trial()
 
 
-def test_it_goes_on_from_what_is_kept(clock):
+def test_it_goes_on_from_what_is_kept(clock, ledger):
     _, blocks = screened(most=7)
-    run, _, ledger = run_with(clock, None, blocks)
-    assert len(run.blocks) == 7 + len(ledger.blocks)
-    assert ledger.blocks[0]["round"] == 1
+    run, _, kept = run_with(clock, ledger, None, blocks)
+    assert len(run.blocks) == len(kept) > 7
+    assert kept[7]["round"] == 1
 
 
 def test_an_open_round_of_over_an_hour_ago_is_redone_whole_and_complete_ones_stay():
