@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from specctl.domain.errors import SpecctlError
@@ -16,6 +18,9 @@ from specctl.tui.screens.trial_plan import TrialPlanDialog
 from specctl.tui.screens.trials import TrialsScreen
 from tests.tui import parts, story, trials
 from tests.tui.driving import on, press, running, settled, text_of, toasts, until
+
+if TYPE_CHECKING:
+    from specctl.tui.screenings import ScreeningSheet
 
 TO_PLAN = ("enter", "c", *"eagle", "enter")
 
@@ -89,8 +94,17 @@ async def test_several_profiles_are_screened_and_their_trial_opened() -> None:
         await until(pilot, lambda: not app.work.trials.under_way)
         assert "Screening on pro6k-01" in toasts(app)[-1]
         screen = on(app, ScreeningDialog)
+        read = fake.read_screening
+
+        async def fails(screening: str) -> ScreeningSheet:
+            raise SpecctlError(f"the ledger is busy with {screening}", hint="Wait.")
+
+        fake.read_screening = fails  # type: ignore[method-assign]
         screen.read()
-        await settled(pilot)
+        await until(pilot, lambda: "the ledger is busy" in text_of(app))
+        fake.read_screening = read  # type: ignore[method-assign]
+        screen.read()
+        await until(pilot, lambda: "kimi-k2.5-ngram" in text_of(app))
         await press(pilot, "enter")
         assert on(app, TrialScreen).trial == "37aabb01"
 

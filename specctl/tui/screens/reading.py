@@ -98,7 +98,7 @@ class ReadingDialog(Dialog[None], Generic[Found]):
 
     async def _load(self) -> None:
         try:
-            self.panel.found = await self._read()
+            self.panel.found, self.panel.error = await self._read(), None
         except SpecctlError as error:
             self.panel.error = error
         self.place()
