@@ -6,13 +6,12 @@ One text file per process, `activity/PID`, whole at any moment:
     busy_until SECONDS                CLOCK_MONOTONIC; `inf` means until the next write
     gpu INDEX key=value …             one line per GPU; keys are the fields of Activity
 
-A process that has died uses nothing: its file is ignored, and removed by the next writer.
+A process that has died uses nothing: its file is ignored.
 """
 
 from __future__ import annotations
 
 import math
-import os
 import time
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
@@ -89,10 +88,3 @@ def _line(activity: Activity) -> str:
     words = (f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
              for name, value in pairs if value is not None)  # fmt: skip
     return f"gpu {activity.gpu} {' '.join(words)}"
-
-
-def forget_the_dead(lab_host: LabHost) -> None:
-    """Remove the files of processes that have ended."""
-    for path in lab_host.activity_folder.glob("[0-9]*"):
-        if not os.path.exists(f"/proc/{path.name}"):
-            path.unlink(missing_ok=True)

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 
 from specctl.domain.ngram.settings import NgramSettings
 
-DRAFT_MODEL_ALGORITHMS = ("EAGLE", "EAGLE3", "NEXTN", "STANDALONE")
-
 
 @dataclass(frozen=True, slots=True)
 class Setting:

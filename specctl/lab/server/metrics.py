@@ -106,7 +106,6 @@ class MetricsPage:
             "pid": "0",
         }
         self._stale: str | None = None
-        self._born_s = time.monotonic()
 
     def text(self) -> str:
         """The page; with `stale-metrics` in force, the one from before."""

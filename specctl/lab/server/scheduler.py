@@ -62,7 +62,6 @@ class Scheduler:
         self._launch, self._wire, self._log = launch, wire, log
         self._use = GpuUse(launch, ())
         self._last: StepOutcome | None = None
-        self._stuck: set[str] = set()
         self._has_answered = False
         self._loop_tokens: tuple[int, ...] = ()
         self._garbage_at = 0
