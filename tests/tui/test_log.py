@@ -10,6 +10,7 @@ from specctl.domain.errors import ConnectionLostError
 from specctl.domain.events import LinkChanged
 from specctl.services.log_paging import LogPart
 from specctl.tui.render.lines import plain
+from specctl.tui.screens import log as log_screen
 from specctl.tui.screens.host import HostScreen
 from specctl.tui.screens.log import LogScreen
 from tests.tui import parts, story
@@ -167,7 +168,8 @@ async def test_all_of_it_is_saved_and_no_file_is_written_over(tmp_path, monkeypa
         assert saved.read_text().splitlines() == lines
 
 
-async def test_a_lost_link_is_said_and_reading_goes_on_when_it_is_back():
+async def test_a_lost_link_is_said_and_reading_goes_on_when_it_is_back(monkeypatch):
+    monkeypatch.setattr(log_screen, "AGAIN_S", 0.0)
     async with running(story.pro6k_01(), "enter") as (app, pilot, fake):
         screen = await opened(app, pilot)
         app.store.apply(LinkChanged("pro6k-01", parts.NOW_S, "lost", "gone"))
@@ -179,6 +181,19 @@ async def test_a_lost_link_is_said_and_reading_goes_on_when_it_is_back():
         await until(pilot, lambda: "after the gap" in text_of(app))
         assert len(screen.log_panel.reel) == count + 1
         assert "following" in text_of(app)
+
+
+async def test_a_log_that_cannot_be_followed_is_not_asked_for_at_every_frame(monkeypatch):
+    monkeypatch.setattr(log_screen, "AGAIN_S", 3600.0)
+    async with running(story.pro6k_01(), "enter") as (app, pilot, fake):
+        await opened(app, pilot)
+        for _ in range(3):
+            fake.new_lines.put_nowait(ConnectionLostError("server.log is gone"))
+        await until(pilot, lambda: "not followed" in text_of(app))
+        for _ in range(3):
+            app.repaint()
+            await shown(pilot)
+        assert [call[0] for call in fake.calls].count("follow_log") == 1
 
 
 async def test_a_rotated_log_begins_anew():

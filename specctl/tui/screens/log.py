@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 PARTS_SEARCHED = 16
 """Parts of the log that are read to find the first cause of a failure: 4 MiB."""
+
+AGAIN_S = 1.0
+"""A log that cannot be followed on a host that answers is tried again so often."""
 
 
 class LogScreen(AskingScreen):
@@ -95,8 +99,9 @@ class LogScreen(AskingScreen):
         self.log_panel.standing = LogStanding(title, is_reading=True)
         self.run_worker(Later(self._read), group="monitor", exclusive=True)
 
-    async def _read(self) -> None:
+    async def _read(self, after_s: float = 0.0) -> None:
         """The end, then whatever comes; a lost link ends it until the host is back."""
+        await asyncio.sleep(after_s)
         services = self.specctl.services
         if services is None:
             return
@@ -158,7 +163,7 @@ class LogScreen(AskingScreen):
         link = self.specctl.scene.state.host(self.host).link
         if self._lost_link and link is Link.UP:
             self._lost_link = False
-            self.run_worker(Later(self._read), group="monitor", exclusive=True)
+            self.run_worker(Later(self._read, AGAIN_S), group="monitor", exclusive=True)
         super().repaint()
         if self.log_panel.wants_earlier:
             self.log_panel.wants_earlier = False
