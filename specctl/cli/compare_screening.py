@@ -12,9 +12,10 @@ from specctl.cli.compare_trial import (
 )
 from specctl.cli.diagnostics import INTERRUPTED, say, warn
 from specctl.cli.output import style, write, write_json
-from specctl.cli.running import confirm, finder, fleet_of
+from specctl.cli.running import finder, fleet_of
 from specctl.cli.table import table
-from specctl.cli.trial_progress import TrialAnnouncer, say_plan
+from specctl.cli.trial_progress import TrialAnnouncer, is_agreed
+from specctl.domain.comparison_rows import difference_words
 from specctl.domain.errors import RefusedError, UsageError
 from specctl.domain.plain import plain
 from specctl.domain.runs import RunKind
@@ -144,20 +145,15 @@ async def resume_screening(
 ) -> ScreeningOutcome | None:
     """Go on with a screening of the ledger, or with its trial."""
     from specctl.adapters.secrets import Secrets
-    from specctl.adapters.workloads import read_workload
     from specctl.services.arm_profile import arm_profile
-    from specctl.services.probing import Settings
     from specctl.services.screening_keeping import read_screening
     from specctl.services.screening_plan import plan_screening_resumption
+    from specctl.services.trial_plan import settings_again
 
     with open_ledger() as ledger:
         kept, _ = read_screening(ledger, run_id)
         plan = kept.plan
-        workload = read_workload(plan.workload_source, root=invocation.workspace().root)
-        settings = [
-            Settings(workload=workload, concurrency=concurrency, most_prompts=plan.prompts)
-            for concurrency in plan.concurrencies
-        ]
+        settings = settings_again(plan, invocation.workspace().root)
         async with fleet_of(invocation) as fleet:
             proposal = await plan_screening_resumption(
                 await fleet.connect(plan.host),
@@ -186,16 +182,8 @@ async def _agree_and_screen(
     from specctl.adapters.secrets import Secrets
     from specctl.services.screening import run_screening
 
-    say_plan(proposal.words, budget_s)
-    for check in proposal.refusals:
-        warn(f"{check.words}. {check.next_step}")
-    if is_dry:
+    if not is_agreed(proposal, budget_s, is_dry=is_dry, yes=yes):
         return None
-    if proposal.refusals:
-        check = proposal.refusals[0]
-        raise RefusedError(f"host {proposal.plan.host}: {check.words}", hint=check.next_step)
-    if not confirm("Go ahead?", yes=yes):
-        raise RefusedError("nothing was done")
     fleet.store.subscribe(TrialAnnouncer().take)
     say(f"screening {proposal.plan.id}; Ctrl-C keeps what is measured")
     return await run_screening(
@@ -226,10 +214,7 @@ def write_screened(outcome: ScreeningOutcome, *, as_json: bool) -> int:
         write_json("screening", plain(document))
     else:
         for one in outcome.differences:
-            write(
-                f"Nobody asked for it: {one.profile} runs with {one.key} {one.arm}, the baseline "
-                f"with {one.base}."
-            )
+            write(difference_words(one))
         write_ranking(outcome.plan, outcome.standing, trial.plan.profile if trial else None)
         if trial is not None:
             write()

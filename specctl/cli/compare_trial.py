@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from specctl.cli.diagnostics import INTERRUPTED, say, warn
 from specctl.cli.output import style, write, write_json
-from specctl.cli.running import confirm, finder, fleet_of
+from specctl.cli.running import finder, fleet_of
 from specctl.cli.table import table
-from specctl.cli.trial_progress import TrialAnnouncer, say_plan
-from specctl.domain.errors import RefusedError, UsageError
+from specctl.cli.trial_progress import TrialAnnouncer, is_agreed
+from specctl.domain.comparison_rows import difference_words
+from specctl.domain.errors import UsageError
 from specctl.domain.plain import plain
 from specctl.domain.trial.published import publish
 from specctl.domain.trial.rows import (
@@ -115,18 +116,12 @@ async def resume(
 ) -> TrialOutcome | None:
     """Go on with a trial of the ledger."""
     from specctl.adapters.secrets import Secrets
-    from specctl.adapters.workloads import read_workload
-    from specctl.services.probing import Settings
     from specctl.services.trial import read_trial
-    from specctl.services.trial_plan import plan_resumption
+    from specctl.services.trial_plan import plan_resumption, settings_again
 
     with open_ledger() as ledger:
         plan, _ = read_trial(ledger, run_id)
-        workload = read_workload(plan.workload_source, root=invocation.workspace().root)
-        settings = [
-            Settings(workload=workload, concurrency=concurrency, most_prompts=plan.prompts)
-            for concurrency in plan.concurrencies
-        ]
+        settings = settings_again(plan, invocation.workspace().root)
         async with fleet_of(invocation) as fleet:
             profiles = _two(fleet, plan.host, (plan.baseline, plan.profile))
             proposal = await plan_resumption(
@@ -168,16 +163,8 @@ async def _agree_and_run(
     from specctl.adapters.secrets import Secrets
     from specctl.services.trial import run_trial
 
-    say_plan(proposal.words, budget_s)
-    for check in proposal.refusals:
-        warn(f"{check.words}. {check.next_step}")
-    if is_dry:
+    if not is_agreed(proposal, budget_s, is_dry=is_dry, yes=yes):
         return None
-    if proposal.refusals:
-        check = proposal.refusals[0]
-        raise RefusedError(f"host {proposal.plan.host}: {check.words}", hint=check.next_step)
-    if not confirm("Go ahead?", yes=yes):
-        raise RefusedError("nothing was done")
     fleet.store.subscribe(TrialAnnouncer().take)
     say(f"trial {proposal.plan.id}; Ctrl-C keeps what is measured")
     return await run_trial(
@@ -198,10 +185,7 @@ def write_outcome(outcome: TrialOutcome, *, as_json: bool) -> int:
         write_json("trial", plain(publish_outcome(outcome)))
     else:
         for one in outcome.differences:
-            write(
-                f"Nobody asked for it: {one.profile} runs with {one.key} {one.arm}, the baseline "
-                f"with {one.base}."
-            )
+            write(difference_words(one))
         write_summary(summary)
         for words in outcome.restored:
             write(words)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from specctl.cli.diagnostics import say
+from specctl.cli.diagnostics import say, warn
 from specctl.cli.plan_text import say_restoring
+from specctl.cli.running import confirm
 from specctl.domain import figures
+from specctl.domain.errors import RefusedError
 from specctl.domain.events import PlanProgressed, ProbeProgressed, TrialProgressed
 from specctl.domain.trial.asking import budget_words
 
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 
     from specctl.domain.events import Event
     from specctl.domain.state import State
+    from specctl.services.screening_plan import ScreeningProposal
+    from specctl.services.trial_plan import Proposal
 
 MEASURING = "measuring"
 HALVES = 2
@@ -26,6 +30,23 @@ def say_plan(lines: Iterable[str], budget_s: float | None) -> None:
         say(f"{number}. {words}")
     if budget_s is not None:
         say(f"budget: {budget_words(budget_s)}")
+
+
+def is_agreed(
+    proposal: Proposal | ScreeningProposal, budget_s: float | None, *, is_dry: bool, yes: bool
+) -> bool:
+    """Show what will be done and ask; False after a dry run, RefusedError where it cannot be."""
+    say_plan(proposal.words, budget_s)
+    for check in proposal.refusals:
+        warn(f"{check.words}. {check.next_step}")
+    if is_dry:
+        return False
+    if proposal.refusals:
+        check = proposal.refusals[0]
+        raise RefusedError(f"host {proposal.plan.host}: {check.words}", hint=check.next_step)
+    if not confirm("Go ahead?", yes=yes):
+        raise RefusedError("nothing was done")
+    return True
 
 
 class TrialAnnouncer:

@@ -84,7 +84,7 @@ def _category_row(arm: Arm, category: str, base: ProbeResult) -> tuple[str, ...]
 
 def comparison_words(comparison: Comparison) -> tuple[str, ...]:
     """What the table does not say, the most important last."""
-    lines = [_difference(one) for one in comparison.differences]
+    lines = [difference_words(one) for one in comparison.differences]
     for arm in comparison.arms:
         lines += _arm_words(arm)
     for standing in comparison.standings:
@@ -95,7 +95,8 @@ def comparison_words(comparison: Comparison) -> tuple[str, ...]:
     return (*lines, ONE_LAUNCH)
 
 
-def _difference(one: Unasked) -> str:
+def difference_words(one: Unasked) -> str:
+    """An argument that nobody asked to differ, in one sentence."""
     return (
         f"Nobody asked for it: {one.profile} runs with {one.key} {one.arm}, the baseline with "
         f"{one.base}."

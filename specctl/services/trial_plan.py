@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from math import expm1
 from typing import TYPE_CHECKING
 
+from specctl.adapters.workloads import read_workload
 from specctl.domain.errors import UsageError
 from specctl.domain.estimate import UNTIL_THE_FIRST, Estimate, mean_estimate, sum_estimates
 from specctl.domain.figures import spoken
@@ -15,6 +16,7 @@ from specctl.domain.trial.running import TrialPlan
 from specctl.services.comparison import plan_comparison
 from specctl.services.estimating import estimate_probe
 from specctl.services.launch import recipe_hash
+from specctl.services.probing import Settings
 from specctl.services.restoring import before_of, formers_of, left_over_of, left_over_words
 
 if TYPE_CHECKING:
@@ -27,8 +29,8 @@ if TYPE_CHECKING:
     from specctl.domain.plan import Check
     from specctl.domain.profile import Profile
     from specctl.domain.trial.design import Design
+    from specctl.domain.trial.screening_plan import ScreeningPlan
     from specctl.services.connection import Connection
-    from specctl.services.probing import Settings
     from specctl.services.restoring import Former
 
 FLOOR_AGE_S = 30 * 86_400.0
@@ -124,6 +126,15 @@ class Proposal:
             return f": about {both[0]} and at most {both[1]}, loading and measuring"
         times = [spoken(self.load_s * count) for count in (first, last)]
         return f": {times[0]} and {times[1]} of loading alone; what is measured comes on top"
+
+
+def settings_again(plan: TrialPlan | ScreeningPlan, root: Path) -> list[Settings]:
+    """What a plan of the ledger measures with, by concurrency; its workload is read again."""
+    workload = read_workload(plan.workload_source, root=root)
+    return [
+        Settings(workload=workload, concurrency=concurrency, most_prompts=plan.prompts)
+        for concurrency in plan.concurrencies
+    ]
 
 
 async def plan_trial(

@@ -17,7 +17,7 @@ from specctl.services.probing import Settings
 from specctl.services.screening import run_screening
 from specctl.services.screening_keeping import read_screening
 from specctl.services.screening_plan import plan_screening, plan_screening_resumption, sift
-from specctl.services.trial_plan import plan_trial
+from specctl.services.trial_plan import plan_trial, settings_again
 from specctl.tui.screenings import ScreeningSheet, make_screening_sheet
 from specctl.tui.wired_reading import WorkspaceReading
 
@@ -112,11 +112,7 @@ class WorkspaceScreenings(WorkspaceReading):
         with closing(Ledger(ledger_file())) as ledger:
             kept, _ = read_screening(ledger, screening)
         plan = kept.plan
-        workload = read_workload(plan.workload_source, root=self._workspace.root)
-        settings = [
-            Settings(workload, concurrency=level, most_prompts=plan.prompts)
-            for level in plan.concurrencies
-        ]
+        settings = settings_again(plan, self._workspace.root)
         return await plan_screening_resumption(
             await self._connection(plan.host),
             plan,

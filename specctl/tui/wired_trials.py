@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING
 
 from specctl.adapters.ledger import Ledger
 from specctl.adapters.paths import ledger_file
-from specctl.adapters.workloads import bundled_names, read_workload, workload_files
+from specctl.adapters.workloads import bundled_names, workload_files
 from specctl.domain.errors import UsageError
 from specctl.domain.report.references import Published, read_published
 from specctl.domain.runs import RunKind, brief
 from specctl.domain.trial.summary import summarise
 from specctl.services.arm_profile import arm_profile
 from specctl.services.evens import ledger_mark
-from specctl.services.probing import Settings
 from specctl.services.reporting import save_report, show_report
 from specctl.services.runs import conditions, sheet_of_run
 from specctl.services.trial import read_trial, run_trial
-from specctl.services.trial_plan import plan_resumption
+from specctl.services.trial_plan import plan_resumption, settings_again
 from specctl.services.unasked import unasked_of
 from specctl.tui.asked import TrialAsk
 from specctl.tui.services import Reference
@@ -95,11 +94,7 @@ class WorkspaceTrials(WorkspaceScreenings):
         """How a trial of the ledger would go on."""
         with closing(Ledger(ledger_file())) as ledger:
             plan, _ = read_trial(ledger, trial)
-        workload = read_workload(plan.workload_source, root=self._workspace.root)
-        settings = [
-            Settings(workload, concurrency=concurrency, most_prompts=plan.prompts)
-            for concurrency in plan.concurrencies
-        ]
+        settings = settings_again(plan, self._workspace.root)
         return await plan_resumption(
             await self._connection(plan.host),
             plan,
