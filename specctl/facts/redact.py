@@ -52,7 +52,8 @@ _HEADER = re.compile(
 _COOKIE = re.compile(r"""(\b(?:set-)?cookie["']?:\s*["']?)[^"'\s][^"']*""", re.IGNORECASE)
 _CURL_LOGIN = r"""\bcurl\b[^\n]{0,400}?[\s"'](?:-u|--user)"""
 _LOGIN = re.compile(
-    rf"""(\bsshpass\s{{1,4}}-p\s{{0,4}}|{_CURL_LOGIN}[\s=]{{0,4}}[^\s:"',]{{1,64}}:)\S+"""
+    rf"""(\bsshpass["']?,?\s{{1,4}}["']?-p["']?,?\s{{0,4}}|{_CURL_LOGIN}[\s=]{{0,4}}[^\s:"',]{{1,64}}:)"""
+    r"""(?:'[^']+'?|"[^"]+"?|\S+)"""
 )
 _QUOTED_LOGIN = re.compile(
     rf"""({_CURL_LOGIN}(?:["'],)?[\s=]{{0,4}}(?P<quote>["'])[^\s:"']{{1,64}}:)(?:(?!(?P=quote)).)+"""
@@ -91,11 +92,11 @@ _IN_URL = re.compile(r"(\b[a-z][a-z0-9+.-]{0,20}://[^\s/@:]*:)[^\s/]+(@)", re.IG
 _NAMELESS_IN_URL = re.compile(r"(\bhttps?://)[^\s/@:]{8,}(@)", re.IGNORECASE)
 _HINTS = (
     "key", "passw", "passphrase", "secret", "credential", "_token", "-token", "hftoken", "hubtoken",
-    "facetoken", "authtoken", "accesstoken", "apitoken", "bearer", "freshtoken", "sessiontoken",
+    "facetoken", "accesstoken", "apitoken", "bearer", "freshtoken", "sessiontoken",
     "githubtoken", "gitlabtoken", "ghtoken", "modelscopetoken", "wandbtoken", "idtoken", "--api",
     "--admin", "basic", "hf_", "sk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "akia", "://",
-    "token=", 'token"', "token'", "token\\", "authorization", "cookie", "_pass", "_pwd", "_auth",
-    "auth=", "signature=", "sig=", "code=", "webhook", "curl", "asia", "github_pat", "glpat-",
+    "token=", 'token"', "token'", "token\\", "token =", "auth", "cookie", "_pass", "_pwd",
+    "sshpass", "signature", "sig=", "code=", "webhook", "curl", "asia", "github_pat", "glpat-",
     "xox", "aiza", "nvapi-", "dckr_", "pypi-", "npm_", "eyj", "private key", " token:", "'token:",
     "{token:", "(token:", ",token:",
 )  # fmt: skip
@@ -161,6 +162,9 @@ def redact_argv(argv: Sequence[str]) -> tuple[str, ...]:
     masked: list[str] = []
     is_secret_next = is_curl = False
     for place, argument in enumerate(argv):
+        if password := _masked_sshpass(argument, argv[max(0, place - 2) : place]):
+            masked.append(password)
+            continue
         is_curl = is_curl or argument.rpartition("/")[2] == "curl"
         if is_curl and (login := _masked_login(argument, argv[place - 1])):
             masked.append(login)
@@ -183,6 +187,15 @@ def _masked_login(argument: str, before: str) -> str:
         return ""
     name, colon, password = argument.removeprefix(flag).partition(":")
     return f"{flag}{name}:{MASK}" if colon and password else ""
+
+
+def _masked_sshpass(argument: str, before: Sequence[str]) -> str:
+    """The password after `sshpass -p`, in one word or two; empty where it is none."""
+    *_, program, flag = ("", "", *before)
+    if flag == "-p" and program.rpartition("/")[2] == "sshpass":
+        return MASK
+    is_joined = argument.startswith("-p") and argument != "-p"
+    return f"-p{MASK}" if is_joined and flag.rpartition("/")[2] == "sshpass" else ""
 
 
 def redact_environment(environment: Mapping[str, str]) -> dict[str, str]:
