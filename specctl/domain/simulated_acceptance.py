@@ -36,6 +36,8 @@ EXPECTED = ("degenerate output", "accept length is exactly 1.00", FORCED)
 HEEDED_WITHIN = 0.1
 """Share by which the measured accept length may miss the one asked for."""
 
+UNCOUNTED = "the server did not count what it accepted, so whether it heeds the variable is unknown"
+
 NOT_THE_MODELS = (
     "accepted tokens are made up: the outputs are not the model's. It says what steps cost, "
     "nothing of the drafter or of losslessness, and is no verdict"
@@ -204,7 +206,9 @@ def _row(asked: float, base: Arm, arm: Arm) -> ForcedRow:
     assert base.result is not None  # noqa: S101 - `_why_void` says so otherwise
     assert arm.result is not None  # noqa: S101
     length, base_s, step_s = arm.result.accept_length, base.result.step_s, arm.result.step_s
-    if length is not None and abs(length / asked - 1) > HEEDED_WITHIN:
+    if length is None:
+        return replace(nothing, unknown=f"{arm.profile}: {UNCOUNTED}")
+    if abs(length / asked - 1) > HEEDED_WITHIN:
         why = f"the server accepted {length:.2f} a step: it does not heed the variable here"
         return replace(nothing, accept_length=length, unknown=why)
     pairing = pair(base.result.requests, arm.result.requests)
@@ -222,9 +226,7 @@ def _why_void(arm: Arm, expected: Sequence[str]) -> str:
     if arm.result is None:
         return arm.failure or "gave no result"
     reasons = [words for words in arm.result.void if not words.startswith(tuple(expected))]
-    if expected:
-        return reasons[0] if reasons else ""
-    return arm.result.void[0] if arm.result.void else ""
+    return reasons[0] if reasons else ""
 
 
 def find_crossing(rows: Sequence[ForcedRow]) -> float | None:

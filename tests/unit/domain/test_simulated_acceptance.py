@@ -11,6 +11,7 @@ from specctl.domain.profile import Profile, Speculation
 from specctl.domain.simulated_acceptance import (
     EXPECTED,
     NOT_THE_MODELS,
+    UNCOUNTED,
     ForcedRow,
     find_crossing,
     find_variable,
@@ -105,6 +106,14 @@ def test_a_build_that_does_not_heed_it_is_told():
     (row,) = report_forced(swept(result("B")), "eagle", (3.0,), variable="X").rows
     assert row.speedup is None
     assert "accepted 2.00 a step: it does not heed" in row.unknown
+
+
+def test_a_launch_whose_accept_length_is_not_known_gives_no_speedup():
+    uncounted = replace(result("B"), accept_length=None)
+    found = report_forced(swept(uncounted), "eagle", (2.0,), variable="X")
+    (row,) = found.rows
+    assert (row.speedup, row.unknown) == (None, f"eagle~0: {UNCOUNTED}")
+    assert found.break_even is None
 
 
 def test_a_baseline_that_failed_leaves_nothing():
