@@ -25,7 +25,7 @@ TEXT = ""
 
 OPERATORS = ("!=", "<=", ">=", "=", "<", ">")
 _TERM = re.compile(
-    r"(?P<not>!?)(?P<field>[A-Za-z][\w./-]*)(?P<op>!=|<=|>=|=|<|>)(?P<value>.*)", re.DOTALL
+    rf"(?P<not>!?)(?P<field>[A-Za-z][\w./-]*)(?P<op>{'|'.join(OPERATORS)})(?P<value>.*)", re.DOTALL
 )
 _NUMBER = re.compile(r"(?P<number>[+-]?\d+(?:\.\d*)?|\.\d+)(?P<unit>\D*)")
 _WORD = re.compile(r'(?:"[^"]*"?|\'[^\']*\'?|\S)+')
@@ -60,7 +60,7 @@ class Term:
     is_inverse: bool = False
 
     def holds(self, values: Values) -> bool:
-        """Whether a host has it; what is not known has no value, so nothing holds of it."""
+        """Whether a host has it; of what is not known only `!=` and inverse terms hold."""
         found = any(self._compares(value) for value in values.get(self.field, ()))
         return (found != (self.operator == "!=")) != self.is_inverse
 
