@@ -9,6 +9,7 @@ import pytest
 from specctl.domain.errors import SpecctlError
 from specctl.domain.events import TrialProgressed
 from specctl.domain.plan import Check, Level
+from specctl.tui.screens import screening as screening_screen
 from specctl.tui.screens.choice import ChoiceDialog
 from specctl.tui.screens.confirm import ConfirmDialog
 from specctl.tui.screens.host import HostScreen
@@ -74,7 +75,10 @@ async def test_a_typed_setting_is_checked_and_completed(size: tuple[int, int]) -
         assert fake.budgets == [5400.0]
 
 
-async def test_several_profiles_are_screened_and_their_trial_opened() -> None:
+async def test_several_profiles_are_screened_and_their_trial_opened(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(screening_screen, "LOOK_AGAIN_S", 0.2)
     async with running(story.pro6k_01(), *TO_PLAN) as (app, pilot, fake):
         await settled(pilot)
         dialog = on(app, TrialPlanDialog)
@@ -90,21 +94,20 @@ async def test_several_profiles_are_screened_and_their_trial_opened() -> None:
         on(app, ConfirmDialog)
         await press(pilot, "escape")
         assert app.work.trials.is_under_way("5c4ee001")
-        fake.trial_gate.set()
-        await until(pilot, lambda: not app.work.trials.under_way)
-        assert "Screening on pro6k-01" in toasts(app)[-1]
-        screen = on(app, ScreeningDialog)
         read = fake.read_screening
 
         async def fails(screening: str) -> ScreeningSheet:
             raise SpecctlError(f"the ledger is busy with {screening}", hint="Wait.")
 
         fake.read_screening = fails  # type: ignore[method-assign]
-        screen.read()
         await until(pilot, lambda: "the ledger is busy" in text_of(app))
         fake.read_screening = read  # type: ignore[method-assign]
-        screen.read()
         await until(pilot, lambda: "kimi-k2.5-ngram" in text_of(app))
+        fake.trial_gate.set()
+        await until(pilot, lambda: not app.work.trials.under_way)
+        assert "Screening on pro6k-01" in toasts(app)[-1]
+        panel = on(app, ScreeningDialog).panel
+        await until(pilot, lambda: panel.found is not None and panel.found.trial == "37aabb01")
         await press(pilot, "enter")
         assert on(app, TrialScreen).trial == "37aabb01"
 

@@ -51,16 +51,23 @@ class ScreeningDialog(ReadingDialog[ScreeningSheet]):
     ) -> None:  # fmt: skip
         super().__init__(ScreeningPanel(desk, screening, host), read, "the screening", host=host)
         self.desk, self.screening = desk, screening
+        self._goes_on = desk.is_under_way(screening)
 
     def on_mount(self) -> None:
         """What goes on is read again and again."""
         super().on_mount()
         self.set_interval(LOOK_AGAIN_S, self._look_again)
-        self.set_interval(SPIN_S, self.repaint)
+        self.set_interval(SPIN_S, self._spin)
+
+    def _spin(self) -> None:
+        if self._goes_on:
+            self.repaint()
 
     def _look_again(self) -> None:
+        """Read it while it goes on, and once more when it has ended."""
         self.specctl.work.follow_screenings()
-        if self.is_current and self.desk.is_under_way(self.screening):
+        if self.is_current and self._goes_on:
+            self._goes_on = self.desk.is_under_way(self.screening)
             self.read()
 
     def on_key(self, event: events.Key) -> None:
