@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from specctl.cli.compare_options import LAUNCHES, Concurrencies, design_of, trial_options
+from specctl.cli.compare_options import CONCURRENCIES, LAUNCHES, trial_options
 from specctl.cli.compare_screening import go_on, screen_new, write_screened
 from specctl.cli.compare_text import write_comparison
 from specctl.cli.compare_trial import run_new as run_trial
@@ -21,6 +21,7 @@ from specctl.domain.errors import RefusedError, UsageError
 from specctl.domain.events import RESTORING, PlanProgressed
 from specctl.domain.figures import spoken
 from specctl.domain.probe_json import comparison_json
+from specctl.domain.trial.asking import design_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     help=f"{BUNDLED}, or a JSONL file of prompts.",
 )  # fmt: skip
 @click.option(
-    "--concurrency", type=Concurrencies(), default="1", show_default=True,
+    "--concurrency", type=CONCURRENCIES, default="1", show_default=True,
     help="Requests at the same time; of several the verdict is about the first.",
 )  # fmt: skip
 @click.option("--prompts", type=click.IntRange(1), metavar="N", help="At most so many prompts.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from specctl.cli.compare_options import Concurrencies, design_of
+from specctl.cli.compare_options import CONCURRENCIES
 from specctl.cli.compare_trial import open_ledger, run_new
 from specctl.cli.cost_forced import AcceptLengths, sweep
 from specctl.cli.cost_text import write_report
@@ -26,6 +26,7 @@ from specctl.domain.costing import (
 from specctl.domain.errors import RefusedError, RemoteFailedError, UsageError
 from specctl.domain.plain import plain
 from specctl.domain.topology import topology_words
+from specctl.domain.trial.asking import design_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,7 +50,7 @@ ONE_EACH = design_of(1, 0.02, strict=False)
     help=f"{BUNDLED}, or a JSONL file of prompts.",
 )  # fmt: skip
 @click.option(
-    "--concurrency", type=Concurrencies(), default="1", show_default=True,
+    "--concurrency", type=CONCURRENCIES, default="1", show_default=True,
     help="Requests at the same time, all on the same launch.",
 )  # fmt: skip
 @click.option("--prompts", type=click.IntRange(1), metavar="N", help="At most so many prompts.")

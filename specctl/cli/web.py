@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from specctl.cli import diagnostics
-from specctl.cli.compare_options import Duration
+from specctl.cli.compare_options import DURATION
 from specctl.cli.output import write
 from specctl.cli.running import run
 from specctl.domain.errors import UsageError
@@ -46,7 +46,7 @@ _TYPED_MAX, _LOOK_AGAIN_S = 4096, 1.0
 )
 @click.option(
     "--idle",
-    type=Duration(),
+    type=DURATION,
     default="12h",
     show_default=True,
     help="Close a screen after this time without a key.",

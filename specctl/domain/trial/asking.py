@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from specctl.domain.durations import read_duration
 from specctl.domain.errors import UsageError
 from specctl.domain.figures import spoken
 from specctl.domain.trial.design import Design
@@ -14,27 +13,12 @@ LAUNCHES_MOST = 24
 CONCURRENCY_MOST = 1024
 PROMPTS_MOST = 100_000
 LEAST_LOOKED_AT = 3
-_TIME = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m(?:in)?)?(?:(\d+(?:\.\d+)?)s)?")
-_UNITS_S = (3600.0, 60.0, 1.0)
 NOTHING = ("", "none", "no", "off", "-")
 
 
 def read_budget(text: str) -> float | None:
-    """Seconds of `40m`, `2h`, `1h30m`, `90s`; None where there is no limit."""
-    word = "".join(text.lower().split())
-    if word in NOTHING:
-        return None
-    found = _TIME.fullmatch(word)
-    seconds = 0.0
-    if found:
-        seconds = sum(
-            float(part) * unit for part, unit in zip(found.groups(), _UNITS_S, strict=True) if part
-        )
-    if seconds <= 0:
-        raise UsageError(
-            f"{text!r} is no time", hint="Write it as 40m, 2h or 1h30m; none: no limit."
-        )
-    return seconds
+    """Seconds of `40m`, `2h`, `1h30m`, `90s`; None for `none`: there is no limit."""
+    return None if text.strip().lower() in NOTHING else read_duration(text)
 
 
 def read_margin(text: str) -> float:
@@ -73,14 +57,18 @@ def read_count(text: str, most: int, what: str) -> int:
     return number
 
 
-def design_of(launches: int, margin: float, *, strict: bool) -> Design:
+def design_of(
+    launches: int, margin: float, *, strict: bool, is_looked_at_once: bool = False
+) -> Design:
     """The design that these ask for; strict looks first after 6 launches each."""
     first = STRICT_FIRST_LOOK if strict else LEAST_LOOKED_AT
+    if is_looked_at_once:
+        first = max(first, launches)
     return Design(
         most_launches=launches,
         margin=margin,
-        first_look=min(first, max(launches, 1)) if launches >= LEAST_LOOKED_AT else first,
-        early_error=0.0 if strict else Design().early_error,
+        first_look=min(first, launches) if launches >= LEAST_LOOKED_AT else first,
+        early_error=0.0 if strict or is_looked_at_once else Design().early_error,
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from specctl.cli.compare_options import design_of as by_options
 from specctl.domain.errors import UsageError
 from specctl.domain.trial.asking import (
     design_of,
@@ -30,10 +29,9 @@ def test_budgets(text, seconds):
     assert read_budget(text) == seconds
 
 
-@pytest.mark.parametrize("text", ["40", "soon", "0m", "-3h", "h"])
-def test_no_budgets(text):
-    with pytest.raises(UsageError, match="is no time"):
-        read_budget(text)
+def test_a_budget_of_a_bare_number_is_refused():
+    with pytest.raises(UsageError, match="'40' has no unit"):
+        read_budget("40")
 
 
 def test_margins():
@@ -57,7 +55,20 @@ def test_counts():
     assert caught.value.hint == "It lies between 1 and 24."
 
 
-@pytest.mark.parametrize("strict", [True, False])
-@pytest.mark.parametrize("launches", [1, 2, 3, 8, 12])
-def test_the_design_is_that_of_the_command(launches, strict):
-    assert design_of(launches, 0.02, strict=strict) == by_options(launches, 0.02, strict=strict)
+@pytest.mark.parametrize(
+    ("launches", "options", "looks"),
+    [
+        (8, {"strict": False}, (2, 3, 4, 5, 6, 7, 8)),
+        (8, {"strict": True}, (6, 7, 8)),
+        (8, {"strict": False, "is_looked_at_once": True}, (8,)),
+        (3, {"strict": True, "is_looked_at_once": True}, (3,)),
+        (1, {"strict": False}, ()),
+    ],
+)
+def test_when_a_trial_is_looked_at(launches, options, looks):
+    assert design_of(launches, 0.02, **options).looks == looks
+
+
+def test_one_look_spends_all_of_the_error():
+    design = design_of(8, 0.02, strict=False, is_looked_at_once=True)
+    assert design.level(8) == pytest.approx(design.error)
