@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 
 import click
 
+from specctl.cli.agreeing import is_agreed
 from specctl.cli.compare_options import CONCURRENCIES, LAUNCHES, trial_options
 from specctl.cli.compare_screening import go_on, screen_new, write_screened
 from specctl.cli.compare_text import write_comparison
 from specctl.cli.compare_trial import run_new as run_trial
 from specctl.cli.compare_trial import write_outcome
-from specctl.cli.diagnostics import INTERRUPTED, say, warn
+from specctl.cli.diagnostics import INTERRUPTED, say
 from specctl.cli.invocation import json_option, yes_option
 from specctl.cli.output import write_json
 from specctl.cli.probe import BUNDLED, Announcer
-from specctl.cli.running import confirm, finder, fleet_of, keeper_of, run, say_kept
-from specctl.domain.errors import RefusedError, UsageError
+from specctl.cli.running import finder, fleet_of, keeper_of, run, say_kept
+from specctl.domain.errors import UsageError
 from specctl.domain.events import RESTORING, PlanProgressed
 from specctl.domain.figures import spoken
 from specctl.domain.probe_json import comparison_json
@@ -207,14 +208,9 @@ async def _compare(
             secrets=secrets,
             clock=fleet.clock,
         )
-        _show(plan)
-        if is_dry:
+        remarks = _loads_words(plan)
+        if not is_agreed(host, plan.steps, plan.refusals, remarks=remarks, is_dry=is_dry, yes=yes):
             return None
-        if plan.refusals:
-            check = plan.refusals[0]
-            raise RefusedError(f"host {host}: {check.words}", hint=check.next_step)
-        if not confirm("Go ahead?", yes=yes):
-            raise RefusedError("nothing was done")
         fleet.store.subscribe(Announcer().take)
         fleet.store.subscribe(_say_steps)
         began_s = fleet.clock.now()
@@ -233,13 +229,10 @@ async def _compare(
         return found
 
 
-def _show(plan: ComparisonPlan) -> None:
-    for number, words in enumerate(plan.steps, start=1):
-        say(f"{number}. {words}")
-    if plan.expected_s is not None:
-        say(f"earlier loads here took {spoken(plan.expected_s)} together")
-    for check in plan.refusals:
-        warn(f"{check.words}. {check.next_step}")
+def _loads_words(plan: ComparisonPlan) -> Sequence[str]:
+    if plan.expected_s is None:
+        return ()
+    return (f"earlier loads here took {spoken(plan.expected_s)} together",)
 
 
 def _say_steps(event: Event, _state: State) -> None:

@@ -14,7 +14,7 @@ from specctl.cli.diagnostics import INTERRUPTED, say, warn
 from specctl.cli.output import style, write, write_json
 from specctl.cli.running import finder, fleet_of
 from specctl.cli.table import table
-from specctl.cli.trial_progress import TrialAnnouncer, is_agreed
+from specctl.cli.trial_progress import TrialAnnouncer, is_trial_agreed
 from specctl.domain.comparison_rows import difference_words
 from specctl.domain.errors import RefusedError, UsageError
 from specctl.domain.plain import plain
@@ -182,7 +182,7 @@ async def _agree_and_screen(
     from specctl.adapters.secrets import Secrets
     from specctl.services.screening import run_screening
 
-    if not is_agreed(proposal, budget_s, is_dry=is_dry, yes=yes):
+    if not is_trial_agreed(proposal, budget_s, is_dry=is_dry, yes=yes):
         return None
     fleet.store.subscribe(TrialAnnouncer().take)
     say(f"screening {proposal.plan.id}; Ctrl-C keeps what is measured")

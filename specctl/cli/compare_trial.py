@@ -9,7 +9,7 @@ from specctl.cli.diagnostics import INTERRUPTED, say, warn
 from specctl.cli.output import style, write, write_json
 from specctl.cli.running import finder, fleet_of
 from specctl.cli.table import table
-from specctl.cli.trial_progress import TrialAnnouncer, is_agreed
+from specctl.cli.trial_progress import TrialAnnouncer, is_trial_agreed
 from specctl.domain.comparison_rows import difference_words
 from specctl.domain.errors import UsageError
 from specctl.domain.plain import plain
@@ -163,7 +163,7 @@ async def _agree_and_run(
     from specctl.adapters.secrets import Secrets
     from specctl.services.trial import run_trial
 
-    if not is_agreed(proposal, budget_s, is_dry=is_dry, yes=yes):
+    if not is_trial_agreed(proposal, budget_s, is_dry=is_dry, yes=yes):
         return None
     fleet.store.subscribe(TrialAnnouncer().take)
     say(f"trial {proposal.plan.id}; Ctrl-C keeps what is measured")

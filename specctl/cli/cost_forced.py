@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from specctl.cli.diagnostics import INTERRUPTED, say, warn
+from specctl.cli.agreeing import is_agreed
+from specctl.cli.diagnostics import INTERRUPTED, warn
 from specctl.cli.output import style, write, write_json
 from specctl.cli.probe import Announcer
-from specctl.cli.running import confirm, finder, fleet_of, keeper_of, run, say_kept
+from specctl.cli.running import finder, fleet_of, keeper_of, run, say_kept
 from specctl.cli.table import table
 from specctl.domain.costing import ONE_LAUNCH
-from specctl.domain.errors import RefusedError, UsageError
+from specctl.domain.errors import UsageError
 from specctl.domain.figures import fixed, scaled
 from specctl.domain.plain import plain
 from specctl.domain.simulated_acceptance import report_forced
@@ -99,7 +100,8 @@ async def _sweep(
             connection, base, profile, asked["simulate_accept_length"], settings,
             find=finder(fleet, host), secrets=secrets, clock=fleet.clock,
         )  # fmt: skip
-        if not _agree(plan, asked):
+        refusals = plan.comparison.refusals
+        if not is_agreed(host, plan.steps, refusals, is_dry=asked["dry_run"], yes=asked["yes"]):
             return None
         fleet.store.subscribe(Announcer().take)
         began_s = fleet.clock.now()
@@ -116,23 +118,6 @@ def _settings(invocation: Invocation, asked: Mapping[str, Any]) -> Settings:
     workload = read_workload(asked["workload"], root=invocation.workspace().root)
     (concurrency,) = asked["concurrency"]
     return Settings(workload=workload, concurrency=concurrency, most_prompts=asked["prompts"])
-
-
-def _agree(plan: ForcedPlan, asked: Mapping[str, Any]) -> bool:
-    for number, words in enumerate(plan.steps, start=1):
-        say(f"{number}. {words}")
-    refusals = plan.comparison.refusals
-    for check in refusals:
-        warn(f"{check.words}. {check.next_step}")
-    if asked["dry_run"]:
-        return False
-    if refusals:
-        raise RefusedError(
-            f"host {plan.comparison.host}: {refusals[0].words}", hint=refusals[0].next_step
-        )
-    if not confirm("Go ahead?", yes=asked["yes"]):
-        raise RefusedError("nothing was done")
-    return True
 
 
 async def _kept(

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from specctl.cli.diagnostics import say, warn
+from specctl.cli.agreeing import is_agreed
+from specctl.cli.diagnostics import say
 from specctl.cli.plan_text import say_restoring
-from specctl.cli.running import confirm
 from specctl.domain import figures
-from specctl.domain.errors import RefusedError
 from specctl.domain.events import PlanProgressed, ProbeProgressed, TrialProgressed
 from specctl.domain.trial.asking import budget_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from specctl.domain.events import Event
     from specctl.domain.state import State
     from specctl.services.screening_plan import ScreeningProposal
@@ -24,29 +21,15 @@ MEASURING = "measuring"
 HALVES = 2
 
 
-def say_plan(lines: Iterable[str], budget_s: float | None) -> None:
-    """What will be done, numbered, and how long it may take at most where that was said."""
-    for number, words in enumerate(lines, start=1):
-        say(f"{number}. {words}")
-    if budget_s is not None:
-        say(f"budget: {budget_words(budget_s)}")
-
-
-def is_agreed(
+def is_trial_agreed(
     proposal: Proposal | ScreeningProposal, budget_s: float | None, *, is_dry: bool, yes: bool
 ) -> bool:
-    """Show what will be done and ask; False after a dry run, RefusedError where it cannot be."""
-    say_plan(proposal.words, budget_s)
-    for check in proposal.refusals:
-        warn(f"{check.words}. {check.next_step}")
-    if is_dry:
-        return False
-    if proposal.refusals:
-        check = proposal.refusals[0]
-        raise RefusedError(f"host {proposal.plan.host}: {check.words}", hint=check.next_step)
-    if not confirm("Go ahead?", yes=yes):
-        raise RefusedError("nothing was done")
-    return True
+    """As `is_agreed`, with how long it may take at most where that was said."""
+    remarks = () if budget_s is None else (f"budget: {budget_words(budget_s)}",)
+    return is_agreed(
+        proposal.plan.host, proposal.words, proposal.refusals,
+        remarks=remarks, is_dry=is_dry, yes=yes,
+    )  # fmt: skip
 
 
 class TrialAnnouncer:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
-from specctl.cli.trial_progress import TrialAnnouncer, say_plan
+from specctl.cli.trial_progress import TrialAnnouncer, is_trial_agreed
 from specctl.domain.events import Event, PlanProgressed, ProbeProgressed, TrialProgressed
 from specctl.domain.state import State
 
@@ -68,5 +71,8 @@ def test_a_launch_of_a_trial_is_never_silent_while_it_loads_and_measures(
 def test_a_budget_is_part_of_the_plan(
     capsys: pytest.CaptureFixture[str], budget_s: float | None, last: str
 ) -> None:
-    say_plan(["one", "then the other"], budget_s)
+    proposal: Any = SimpleNamespace(
+        plan=SimpleNamespace(host="h"), words=("one", "then the other"), refusals=()
+    )
+    assert not is_trial_agreed(proposal, budget_s, is_dry=True, yes=False)
     assert capsys.readouterr().err.splitlines()[-1] == last
