@@ -57,11 +57,13 @@ class KnownEvens:
             await clock.sleep(READ_EVERY_S)
 
     async def read(self) -> None:
-        """Read the ledger, unless it is as it was."""
+        """Read the ledger, unless it is as it was; one that cannot be read is tried again."""
         mark = await asyncio.to_thread(ledger_mark, self._path)
-        if mark != self._mark:
-            self._mark = mark
+        if mark == self._mark:
+            return
+        with suppress(UsageError):  # busy or damaged: what is known stands, and so does the mark
             self._known = await asyncio.to_thread(read_evens, self._path, self._baselines)
+            self._mark = mark
 
 
 def ledger_mark(path: Path) -> tuple[int, ...]:
@@ -71,11 +73,11 @@ def ledger_mark(path: Path) -> tuple[int, ...]:
 
 
 def read_evens(path: Path, baselines: Mapping[str, str]) -> Evens:
-    """What the ledger knows; nothing where there is none, or it cannot be used."""
+    """What the ledger knows, nothing where there is none; UsageError where it cannot be read."""
     if not ledger_mark(path):
         return {}
     found: list[tuple[float, RunFigures]] = []
-    with suppress(UsageError), closing(Ledger(path)) as ledger:
+    with closing(Ledger(path)) as ledger:
         for kind in KINDS:
             found += _read(ledger, kind)
     runs = [figures for _, figures in sorted(found, key=lambda one: one[0])]

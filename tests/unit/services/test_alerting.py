@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from specctl.adapters.ledger import Ledger
+from specctl.adapters.workspace import Workspace
 from specctl.domain.alerts.judging import Even
 from specctl.domain.alerts.rules import Rules
 from specctl.domain.events import (
@@ -26,7 +28,7 @@ from specctl.domain.state import Store
 from specctl.domain.trial.trial_json import block_json, plan_json
 from specctl.services import evens
 from specctl.services.alerting import Alerting
-from specctl.services.evens import gathered, ledger_mark, read_evens
+from specctl.services.evens import KnownEvens, gathered, ledger_mark, read_evens
 from specctl.services.run_figures import figures_of
 from tests.tui import parts
 from tests.unit.domain.trial.runs import trial_blocks, trial_plan
@@ -174,6 +176,17 @@ def test_a_write_ahead_log_may_go_while_it_is_looked_at(tmp_path, monkeypatch):
     assert ledger_mark(tmp_path / "gone.db") == ()
 
 
+def keep_trials(path, plan, launches):
+    """A ledger with a trial for each name, so many launches of it made."""
+    with closing(Ledger(path)) as ledger:
+        for began_s, (name, blocks) in enumerate(launches.items(), start=1):
+            names, origin = (plan.baseline, plan.profile), Provenance("1", "op", "h")
+            document = plan_json(plan)
+            ledger.add(Run(name, RunKind.TRIAL, "h", names, began_s, None, "", origin, document))
+            for block in trial_blocks(blocks, plan=plan) if blocks else ():
+                ledger.add_block(name, block_json(block))
+
+
 def test_of_trials_of_the_same_profiles_the_newest_is_worked_out_alone(tmp_path, monkeypatch):
     worked_out = []
 
@@ -183,13 +196,31 @@ def test_of_trials_of_the_same_profiles_the_newest_is_worked_out_alone(tmp_path,
 
     monkeypatch.setattr(evens, "figures_of", counted)
     path, plan = tmp_path / "ledger.db", trial_plan()
-    with closing(Ledger(path)) as ledger:
-        for name, began_s, blocks in (("aaaa", 1.0, 4), ("bbbb", 2.0, 4), ("cccc", 3.0, 0)):
-            names, origin = (plan.baseline, plan.profile), Provenance("1", "op", "h")
-            document = plan_json(plan)
-            ledger.add(Run(name, RunKind.TRIAL, "h", names, began_s, None, "", origin, document))
-            for block in trial_blocks(blocks, plan=plan) if blocks else ():
-                ledger.add_block(name, block_json(block))
+    keep_trials(path, plan, {"aaaa": 4, "bbbb": 4, "cccc": 0})
     found = read_evens(path, {})["h"][plan.profile]
     assert found.source.startswith("trial bbbb")
     assert worked_out == ["cccc", "bbbb"], "the one that has not measured yet tells nothing"
+
+
+async def test_a_ledger_that_could_not_be_read_is_read_again_though_it_did_not_change(tmp_path):
+    path, plan = tmp_path / "ledger.db", trial_plan()
+    keep_trials(path, plan, {"aaaa": 4})
+    known, whole = KnownEvens(path, Workspace(tmp_path)), path.read_bytes()
+    path.write_bytes(b"no database" * 100)
+    os.utime(path, ns=(1, 1))
+    await known.read()
+    assert known("h") == {}
+    path.write_bytes(whole)
+    os.utime(path, ns=(1, 1))
+    await known.read()
+    assert known("h")[plan.profile].source.startswith("trial aaaa")
+
+
+async def test_what_was_known_stands_while_the_ledger_cannot_be_read(tmp_path):
+    path, plan = tmp_path / "ledger.db", trial_plan()
+    keep_trials(path, plan, {"aaaa": 4})
+    known = KnownEvens(path, Workspace(tmp_path))
+    await known.read()
+    path.write_bytes(b"no database" * 100)
+    await known.read()
+    assert known("h")[plan.profile].source.startswith("trial aaaa")
