@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from specctl.domain.trial.blocks import Block
     from specctl.domain.trial.design import Design
     from specctl.domain.trial.levels import Levels
+    from specctl.domain.trial.order import Side
 
 COMPLETED_LEAST = 0.98
 """Share of the prompts that each arm has to answer for a word on speed."""
@@ -30,6 +31,14 @@ class Analysis:
 
     left_out: tuple[str, ...] = ()
     """Why launches are not in it."""
+
+    left_out_sides: tuple[Side, ...] = ()
+    """Of which arm each of them was."""
+
+    @property
+    def word(self) -> Word | None:
+        """What it says by itself."""
+        return self.look.word if self.look else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +62,16 @@ class Verdict:
 
     @property
     def is_contradicted(self) -> bool:
-        """The two analyses say different words."""
-        looks = (self.clean.look, self.as_it_ran.look)
-        words = [look.word for look in looks if look is not None and look.word is not None]
-        return len(set(words)) > 1
+        """The two analyses do not say the same, so no word can be given."""
+        return self.clean.word is not self.as_it_ran.word
 
 
 def judge(blocks: Sequence[Block], design: Design, *, asked: int) -> Verdict:
     """The verdict after the launches in `blocks`, in the order in which they ran."""
     usable = tuple(block for block in blocks if not block.disturbed)
-    why = tuple(block.disturbed for block in blocks if block.disturbed)
-    clean = _analyse(usable, design, why)
-    as_it_ran = clean if not why else _analyse(blocks, design, ())
+    disturbed = tuple(block for block in blocks if block.disturbed)
+    clean = _analyse(usable, design, disturbed)
+    as_it_ran = _analyse(blocks, design, ()) if disturbed else clean
     completed = (_completed(blocks, "A", asked), _completed(blocks, "B", asked))
     word = _agreed(clean.look, as_it_ran.look, blocks, design)
     if word is not None and min(completed) < COMPLETED_LEAST:
@@ -72,12 +79,17 @@ def judge(blocks: Sequence[Block], design: Design, *, asked: int) -> Verdict:
     return Verdict(word, clean, as_it_ran, asked, completed)
 
 
-def _analyse(blocks: Sequence[Block], design: Design, left_out: tuple[str, ...]) -> Analysis:
+def _analyse(blocks: Sequence[Block], design: Design, left_out: Sequence[Block]) -> Analysis:
     levels = find_levels(blocks) if blocks else None
-    if levels is None:
-        return Analysis(None, None, left_out)
-    fit = fit_levels(levels.y, levels.sides, levels.middles_s, floor=design.floor)
-    return Analysis(levels, take_look(fit, design) if fit else None, left_out)
+    fit = (
+        fit_levels(levels.y, levels.sides, levels.middles_s, floor=design.floor) if levels else None
+    )
+    return Analysis(
+        levels,
+        take_look(fit, design) if fit else None,
+        tuple(block.disturbed for block in left_out),
+        tuple(block.side for block in left_out),
+    )
 
 
 def _agreed(

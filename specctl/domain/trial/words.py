@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from math import exp, sqrt
+from math import exp, log1p, sqrt
 from typing import TYPE_CHECKING
 
+from specctl.domain.trial.distributions import clopper_pearson
 from specctl.domain.trial.looks import Word
-from specctl.domain.trial.traffic import extend_to_traffic
+from specctl.domain.trial.traffic import extend_to_traffic, prompts_for
 from specctl.domain.trial.verdict import COMPLETED_LEAST
 
 if TYPE_CHECKING:
@@ -19,13 +20,17 @@ ONE_LAUNCH = "one launch each: a number, not a verdict; launches of the same pro
 NO_LAUNCH = "no launch could be used: nothing was measured that could be compared"
 TWO_LAUNCHES_DIFFER = 1.96
 UNSEEN = 0.05
+TRAFFIC_WITHIN = 0.05
+"""How well the ratio of traffic is to be known, where prompts are counted for it."""
 
 
 def say_verdict(verdict: Verdict, design: Design, launches: tuple[int, int]) -> str:
     """The sentence about these prompts; `launches` of the baseline and the profile were used."""
     look = verdict.clean.look
-    if look is None or verdict.word is None:
+    if verdict.word is None:
         return _too_few(verdict, launches) if look is None else _so_far(look)
+    if look is None or (verdict.is_contradicted and verdict.clean.left_out):
+        return f"not enough evidence: {_both_analyses(verdict)}"
     each = f"{look.launches} launches each"
     between = f"{look.low:.2f} to {look.high:.2f}"
     prompts = len(verdict.clean.levels.prompts) if verdict.clean.levels else 0
@@ -38,7 +43,8 @@ def say_verdict(verdict: Verdict, design: Design, launches: tuple[int, int]) -> 
     if verdict.word is Word.NO_MATERIAL_DIFFERENCE:
         low_high = f"{look.low:.3f} to {look.high:.3f}"
         return f"no material difference: within ±{design.margin:.0%}: {low_high}, {each}"
-    return f"not enough evidence: after {each} {between}"
+    why = _incomplete(verdict) if look.word is not verdict.word else ""
+    return f"not enough evidence: {why or f'after {each} {between}'}"
 
 
 def _too_few(verdict: Verdict, launches: tuple[int, int]) -> str:
@@ -63,13 +69,9 @@ def _so_far(look: Look) -> str:
 def find_reasons(verdict: Verdict, design: Design) -> tuple[str, ...]:
     """What stands behind the word, and what it does not say."""
     look = verdict.clean.look
-    if look is None:
-        return ()
-    return tuple(
-        reason
-        for reason in (
-            _contradiction(verdict),
-            _incomplete(verdict),
+    found = [_disturbed(verdict), _incomplete(verdict)]
+    if look is not None:
+        found += [
             _small(look, verdict.word, design),
             _missing_evidence(look, verdict.word, design),
             _noise(look.fit),
@@ -77,25 +79,52 @@ def find_reasons(verdict: Verdict, design: Design) -> tuple[str, ...]:
             _unseen_mode(look),
             _traffic(verdict, look),
             _stalls(verdict),
-        )
-        if reason
+        ]
+    return tuple(reason for reason in found if reason)
+
+
+def _both_analyses(verdict: Verdict) -> str:
+    """Each with its number and its interval: neither may be chosen afterwards."""
+    clean, ran = verdict.clean.look, verdict.as_it_ran.look
+    return (
+        f"without the disturbed launches {_said(clean)}, "
+        f"as it ran {_said(ran)}; a word needs both to say it"
     )
 
 
-def _contradiction(verdict: Verdict) -> str:
-    clean, ran = verdict.clean.look, verdict.as_it_ran.look
-    if not verdict.clean.left_out or clean is None or ran is None:
+def _said(look: Look | None) -> str:
+    if look is None:
+        return "there are too few"
+    word = "" if look.word in (None, Word.NOT_ENOUGH_EVIDENCE) else f"{look.word.value}, "
+    return f"{word}{look.fit.ratio:.2f}x ({look.low:.2f} to {look.high:.2f})"
+
+
+def _disturbed(verdict: Verdict) -> str:
+    """How many launches of which arm, by what, and what they change."""
+    clean = verdict.clean
+    if not clean.left_out:
         return ""
-    numbers = f"clean {clean.fit.ratio:.2f}x, as it ran {ran.fit.ratio:.2f}x"
-    counts = f"{len(verdict.clean.left_out)} launches were disturbed"
-    return f"{counts}: {numbers}; a word needs both"
+    counts = " and ".join(
+        f"{clean.left_out_sides.count(side)} of {side}"
+        for side in ("A", "B")
+        if side in clean.left_out_sides
+    )
+    why = "; ".join(dict.fromkeys(clean.left_out))
+    changed = "" if clean.look is None else f": {_both_analyses(verdict)}"
+    return f"disturbed launches, {counts} ({why}){changed}"
 
 
 def _incomplete(verdict: Verdict) -> str:
     if min(verdict.completed) >= COMPLETED_LEAST:
         return ""
-    a, b = verdict.completed
-    return f"prompts answered in every launch: {a:.0%} of the baseline's, {b:.0%} of the other's"
+    a, b = (_share(share, verdict.asked) for share in verdict.completed)
+    return f"prompts answered in every launch: {a} of the baseline's, {b} of the other's"
+
+
+def _share(share: float, asked: int) -> str:
+    """With its exact 95 % interval."""
+    low, high = clopper_pearson(round(share * asked), asked)
+    return f"{share:.0%} ({low:.0%} to {high:.0%})"
 
 
 def _small(look: Look, word: Word | None, design: Design) -> str:
@@ -106,7 +135,7 @@ def _small(look: Look, word: Word | None, design: Design) -> str:
 
 
 def _missing_evidence(look: Look, word: Word | None, design: Design) -> str:
-    if word is not Word.NOT_ENOUGH_EVIDENCE:
+    if word is not Word.NOT_ENOUGH_EVIDENCE or look.word is not word:
         return ""
     wanted = [
         (f"±{margin:.0%}", design.launches_for(margin, look.fit.spread))
@@ -135,11 +164,17 @@ def _unseen_mode(look: Look) -> str:
 
 
 def _traffic(verdict: Verdict, look: Look) -> str:
-    if verdict.clean.levels is None:
+    """What follows for other prompts, and how many it takes where that is open."""
+    levels = verdict.clean.levels
+    reach = extend_to_traffic(look.fit, levels) if levels else None
+    if levels is None or reach is None:
         return ""
-    reach = extend_to_traffic(look.fit, verdict.clean.levels)
-    words = f"{reach[0]:.2f}x to {reach[1]:.2f}x as fast as the baseline" if reach else ""
-    return f"on other prompts like these: {words}" if words else ""
+    low, high = reach
+    words = f"on other prompts like these: {low:.2f}x to {high:.2f}x as fast as the baseline"
+    if verdict.word not in (Word.FASTER, Word.SLOWER) or not low < 1 < high:
+        return words
+    count = prompts_for(levels, log1p(TRAFFIC_WITHIN))
+    return f"{words}, so open for traffic: ±{TRAFFIC_WITHIN:.0%} takes about {count} prompts"
 
 
 def _stalls(verdict: Verdict) -> str:

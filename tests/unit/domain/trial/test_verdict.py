@@ -88,7 +88,55 @@ def test_a_word_needs_the_launches_as_they_ran_as_well():
     assert found.clean.look.word is Word.FASTER
     assert found.word is Word.NOT_ENOUGH_EVIDENCE
     assert "the GPU throttled" in found.clean.left_out
-    assert any("a word needs both" in reason for reason in find_reasons(found, DESIGN))
+    assert found.is_contradicted
+    clean, ran = found.clean.look, found.as_it_ran.look
+    assert ran is not None
+    assert ran.word is not Word.FASTER
+    both = (
+        f"without the disturbed launches faster, {clean.fit.ratio:.2f}x ({clean.low:.2f} to "
+        f"{clean.high:.2f}), as it ran {ran.fit.ratio:.2f}x ({ran.low:.2f} to {ran.high:.2f}); "
+        "a word needs both to say it"
+    )
+    assert say_verdict(found, DESIGN, (8, 8)) == f"not enough evidence: {both}"
+    reasons = find_reasons(found, DESIGN)
+    assert reasons[0] == f"disturbed launches, 4 of B (the GPU throttled): {both}"
+    assert not any("would take about" in reason for reason in reasons), (
+        "more launches would not make the analyses agree"
+    )
+
+
+def test_analyses_that_say_opposite_words_say_neither():
+    """Of B only undisturbed launches are faster, and most were disturbed."""
+    blocks = disturbed(trial(8, speedup=1.05, noise=RESTARTS * 2), "B", 1.5)
+    found = verdict_of(blocks)
+    assert (found.clean.word, found.word) == (Word.FASTER, Word.NOT_ENOUGH_EVIDENCE)
+    early = disturbed(trial(4, speedup=1.05, noise=RESTARTS), "B", 1.5)
+    assert verdict_of(early).word is None, "the trial goes on while it may"
+
+
+def test_an_arm_that_is_always_disturbed_has_no_clean_number():
+    blocks = [
+        block("B", 0.009, middle_s=one.middle_s, disturbed="its output is a loop")
+        if one.side == "B"
+        else one
+        for one in trial(8, noise=RESTARTS * 2)
+    ]
+    found = verdict_of(blocks)
+    assert (found.clean.look, found.word) == (None, Word.NOT_ENOUGH_EVIDENCE)
+    said = say_verdict(found, DESIGN, (8, 8))
+    assert said.startswith("not enough evidence: without the disturbed launches there are too few")
+    assert "as it ran faster, 1.10x (" in said
+    assert find_reasons(found, DESIGN)[0] == "disturbed launches, 8 of B (its output is a loop)"
+
+
+def test_disturbed_launches_that_change_nothing_are_told_with_both_numbers():
+    blocks = disturbed(trial(6, speedup=1.3, noise=RESTARTS * 2), "B", 1 / 1.3)
+    found = verdict_of(blocks)
+    assert (found.word, found.is_contradicted) == (Word.FASTER, False)
+    assert say_verdict(found, DESIGN, (6, 6)).startswith("1.2")
+    reason = find_reasons(found, DESIGN)[0]
+    assert "3 of B" in reason
+    assert reason.count("faster, ") == 2
 
 
 def test_prompts_that_fail_in_an_arm_leave_no_word_on_speed():
@@ -96,7 +144,9 @@ def test_prompts_that_fail_in_an_arm_leave_no_word_on_speed():
     assert verdict_of(blocks, asked=6).word is Word.FASTER
     found = verdict_of(blocks, asked=7)
     assert found.word is Word.NOT_ENOUGH_EVIDENCE
-    assert any("answered in every launch: 86%" in r for r in find_reasons(found, DESIGN))
+    share = "prompts answered in every launch: 86% (42% to 100%) of the baseline's, 86%"
+    assert any(r.startswith(share) for r in find_reasons(found, DESIGN))
+    assert say_verdict(found, DESIGN, (3, 3)).startswith(f"not enough evidence: {share}")
 
 
 def test_no_launch_has_no_look():
