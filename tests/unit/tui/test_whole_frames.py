@@ -12,6 +12,7 @@ class LinuxDriver(HeadlessDriver):
 
     def __init__(self) -> None:
         written.clear()
+        self._output = None
 
     def write(self, data: str) -> None:
         written.append(data)
