@@ -7,6 +7,7 @@ import contextlib
 import os
 import stat
 from array import array
+from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO, Self
 
 from specctl.domain.errors import UsageError
@@ -160,11 +161,10 @@ class Recording:
         self.ended_s = time_s
         if head is None:
             head = RecordingHead(self.began_s, ())
-        return RecordingHead(
-            head.began_at_s,
-            tuple(dict.fromkeys((*head.hosts, *hosts))),
-            tuple(dict.fromkeys((*head.simulated_hosts, *sorted(simulated)))),
-            head.made_by,
+        return replace(
+            head,
+            hosts=tuple(dict.fromkeys((*head.hosts, *hosts))),
+            simulated_hosts=tuple(dict.fromkeys((*head.simulated_hosts, *sorted(simulated)))),
         )
 
     def _notice(self, line: bytes, hosts: dict[str, None], simulated: set[str]) -> None:

@@ -87,7 +87,7 @@ async def _record(
 
     async with fleet_of(invocation) as fleet:
         names = chosen_hosts(fleet.workspace, hosts)
-        one = begin_recording(fleet, names, file, most_bytes=most_bytes)
+        one = begin_recording(fleet, names, file, interval_s=interval_s, most_bytes=most_bytes)
         made.append(one)
         say(f"recording {', '.join(names)}; Ctrl-C ends it")
         keys = keys_for(fleet.workspace)

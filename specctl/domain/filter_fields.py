@@ -10,6 +10,7 @@ from specctl.domain import figures
 from specctl.domain.alerts.judging import memory_percent
 from specctl.domain.alerts.rules import Name, Severity
 from specctl.domain.filter_terms import TEXT, Field, Filter, Value, Values, read_filter
+from specctl.domain.freshness import SAMPLED_EVERY_S, is_stale
 from specctl.domain.server import ServerState
 from specctl.domain.state import HostState, Link
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from specctl.domain.sample import GpuSample, ServerSample
     from specctl.domain.server import Server
 
-STALE_AFTER_S = 3.5
 STATES = tuple(dict.fromkeys((*(s.value for s in ServerState), *(link.value for link in Link))))
 
 _FIELDS = (
@@ -73,6 +73,9 @@ class Subject:
     evens: Mapping[str, float] = field(default_factory=dict)
     """Break-evens by server."""
 
+    interval_s: float = SAMPLED_EVERY_S
+    """How often it is sampled."""
+
     @property
     def age_s(self) -> float | None:
         """Since it was last sampled."""
@@ -82,8 +85,7 @@ class Subject:
     @property
     def is_stale(self) -> bool:
         """What is known of it is old."""
-        age_s = self.age_s
-        return age_s is not None and age_s > STALE_AFTER_S
+        return is_stale(self.age_s, self.interval_s)
 
 
 def filter_of(text: str) -> Filter:

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeGuard
 
+from specctl.domain.freshness import SAMPLED_EVERY_S
 from specctl.domain.plain import plain, plain_event
 from specctl.domain.text import clean
 from specctl.domain.unplain import SCHEMA as EVENT_SCHEMA
@@ -26,6 +27,7 @@ LATEST_S = 32_503_680_000.0
 
 _KIND = re.compile(rb'"event": ?"([A-Za-z]{1,40})"')
 _TIME = re.compile(rb'"time_s": ?([0-9]{1,12}(?:\.[0-9]{1,12})?)\b')
+INTERVAL_MOST_S = 3600.0
 HEAD_BYTES = 600
 """Of a line that specctl wrote, kind and time lie in its first bytes."""
 
@@ -43,6 +45,9 @@ class RecordingHead:
 
     made_by: str = ""
     """The version of specctl."""
+
+    interval_s: float = SAMPLED_EVERY_S
+    """How often the hosts were sampled."""
 
     words: str = "What happened on hosts, as specctl saw it; specctl replay FILE shows it."
 
@@ -105,7 +110,15 @@ def read_head(document: Mapping[str, Any]) -> RecordingHead | None:
         _names(document.get("hosts")),
         _names(document.get("simulated_hosts")),
         str(document.get("made_by") or ""),
+        _interval_s(document.get("interval_s")),
     )
+
+
+def _interval_s(value: object) -> float:
+    """As written; the usual one where none is, or none that can be."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return SAMPLED_EVERY_S
+    return float(value) if 0 < value <= INTERVAL_MOST_S else SAMPLED_EVERY_S
 
 
 def _names(value: object) -> tuple[str, ...]:

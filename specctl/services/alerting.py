@@ -17,6 +17,7 @@ from specctl.domain.events import (
     ServersSeen,
 )
 from specctl.domain.filter_fields import Subject
+from specctl.domain.freshness import SAMPLED_EVERY_S, fresh_for_s
 from specctl.domain.state import Link
 from specctl.services.evens import KnownEvens
 from specctl.services.measuring_watch import find_measured
@@ -66,7 +67,7 @@ class Alerting:
         evens: EvensOf = _none_known,
         *,
         measured: MeasuredOf = _none_measured,
-        interval_s: float = 1.0,
+        interval_s: float = SAMPLED_EVERY_S,
         judged_every_s: float = JUDGED_EVERY_S,
     ) -> None:
         """`interval_s` is how often hosts are sampled."""
@@ -93,7 +94,7 @@ class Alerting:
             for server in host.servers or ()
             if server.profile in evens
         }
-        return Subject(name, host, now_s, found)
+        return Subject(name, host, now_s, found, self._interval_s)
 
     def doubtful(self, name: str) -> list[Server]:
         """Servers of a host that an alert of their break-even is open about, or was excused of."""
@@ -117,7 +118,7 @@ class Alerting:
             name,
             state.host(name),
             now_s,
-            hold_s=3 * self._interval_s + 0.5,
+            hold_s=fresh_for_s(self._interval_s),
             server_hold_s=max(SERVER_HOLD_S, 3 * self._interval_s),
             lost_after_s=max(LOST_AFTER_S, 5 * self._interval_s),
             evens=self._evens(name),

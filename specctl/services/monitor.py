@@ -16,6 +16,7 @@ from specctl.domain.errors import (
     SpecctlError,
 )
 from specctl.domain.events import HostRemoved, LinkChanged
+from specctl.domain.freshness import SAMPLED_EVERY_S
 from specctl.domain.state import Link
 from specctl.services.alerting import Alerting
 from specctl.services.evens import KnownEvens
@@ -44,7 +45,7 @@ class Monitor:
     """Watches any number of hosts; what happens to one does not touch the others."""
 
     def __init__(
-        self, fleet: Fleet, *, interval_s: float = 1.0, keys: KeysOf | None = None
+        self, fleet: Fleet, *, interval_s: float = SAMPLED_EVERY_S, keys: KeysOf | None = None
     ) -> None:
         """Every event of the fleet's store is followed by the alerts that it raises or clears."""
         self._fleet, self._interval_s = fleet, interval_s

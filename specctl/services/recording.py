@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 def begin_recording(
-    fleet: Fleet, names: Sequence[str], path: Path, *, most_bytes: int
+    fleet: Fleet, names: Sequence[str], path: Path, *, interval_s: float, most_bytes: int
 ) -> RecordingFile:
     """A new file that says which hosts it is of; raises UsageError when there is one already."""
     simulated = tuple(name for name in names if fleet.workspace.host(name).is_simulated)
-    head = RecordingHead(fleet.clock.now(), tuple(names), simulated, __version__)
+    head = RecordingHead(fleet.clock.now(), tuple(names), simulated, __version__, interval_s)
     return RecordingFile(path, head, most_bytes=most_bytes)
 
 

@@ -149,7 +149,8 @@ class ReplayApp(SpecctlApp):
 
     def _scene(self, state: State) -> Scene:
         standing = self.player.standing if self.player is not None else None
-        return replace(super()._scene(state), replay=standing)
+        interval_s = self._recording.head.interval_s
+        return replace(super()._scene(state), replay=standing, interval_s=interval_s)
 
     def begin_anew(self) -> None:
         """What was gathered so far is of another time."""

@@ -13,6 +13,7 @@ from specctl.domain.events import (
     ProbeProgressed,
     TrialProgressed,
 )
+from specctl.domain.freshness import SAMPLED_EVERY_S, is_stale
 from specctl.domain.history import History, Span
 from specctl.domain.server import Milestone
 from specctl.domain.state import Link, State
@@ -148,6 +149,9 @@ class Scene:
     acknowledged: frozenset[Key] = frozenset()
     """Alerts that somebody has seen: host, rule, server, and when each was raised."""
 
+    interval_s: float = SAMPLED_EVERY_S
+    """How often hosts are sampled."""
+
     replay: Standing | None = None
     """Where the replay is that all of it comes from; None when it happens now."""
 
@@ -170,8 +174,7 @@ class Scene:
 
     def is_stale(self, host: str) -> bool:
         """What is shown of the host is old."""
-        age_s = self.age_s(host)
-        return age_s is not None and age_s > STALE_AFTER_S
+        return is_stale(self.age_s(host), self.interval_s)
 
     def age_s(self, host: str) -> float | None:
         """How long ago the host was sampled."""
@@ -185,7 +188,3 @@ class Scene:
     def is_read_only(self, host: str) -> bool:
         """Nothing may be changed on the host."""
         return self.read_only or self.state.host(host).read_only
-
-
-STALE_AFTER_S = 3.5
-"""Three periods of the agent and the time a frame may be late."""

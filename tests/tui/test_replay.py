@@ -8,10 +8,12 @@ import pytest
 from textual.binding import Binding
 
 from specctl.adapters.recording import Recording, RecordingFile
+from specctl.domain.events import HostSampled, LinkChanged
 from specctl.domain.recording import RecordingHead
 from specctl.services.replaying import Standing
 from specctl.tui.actions import ACTIONS, BY_ID, Kind
 from specctl.tui.panel import Painted
+from specctl.tui.render.fleet import subject_of
 from specctl.tui.render.lines import plain, width
 from specctl.tui.render.replay import off_in_replay, replay_bar
 from specctl.tui.replay import BINDINGS, ReplayApp
@@ -48,6 +50,25 @@ async def replaying(recording, *keys, size=(120, 40), **options):
 def screen(app) -> str:
     painted = [w for w in app.screen.query(Painted) if w.display and w.size.height]
     return "\n".join(plain(widget.build(*widget.size)) for widget in painted)
+
+
+async def test_values_of_a_slow_recording_are_of_now_until_the_third_is_missing(tmp_path):
+    host, head = "slow", RecordingHead(parts.NOW_S, ("slow",), interval_s=10.0)
+    file = RecordingFile(tmp_path / "slow.jsonl", head, most_bytes=1 << 20)
+    for event in (
+        LinkChanged(host, parts.NOW_S, "up"),
+        HostSampled(host, parts.NOW_S, parts.host_sample(())),
+        LinkChanged("other", parts.NOW_S + 60, "up"),
+    ):
+        file.write(event)
+    file.close()
+    with Recording(tmp_path / "slow.jsonl") as recording:
+        async with replaying(recording) as (app, pilot, clock):
+            for at_s, is_stale in ((29.0, False), (32.0, True)):
+                clock.at_s = at_s
+                await until(pilot, lambda now_s=parts.NOW_S + at_s: app.scene.now_s >= now_s)
+                assert app.scene.is_stale(host) is is_stale
+                assert subject_of(app.scene, host, with_evens=False).is_stale is is_stale
 
 
 def at_end(recording):

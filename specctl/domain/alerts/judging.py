@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from specctl.domain import figures
 from specctl.domain.alerts.rules import FALLING, Name, Rule
+from specctl.domain.freshness import fresh_for_s
 from specctl.domain.server import ServerState
 from specctl.domain.state import Link
 from specctl.domain.validity import NO_DRAFT_MODEL
@@ -68,7 +69,7 @@ class Look:
     host: str
     state: HostState
     now_s: float
-    hold_s: float = 3.5
+    hold_s: float = fresh_for_s()
     """A sample older than that says nothing of now."""
 
     server_hold_s: float = 6.5

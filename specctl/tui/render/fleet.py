@@ -26,7 +26,7 @@ def subject_of(scene: Scene, name: str, *, with_evens: bool) -> Subject:
         even = scene.details(name, server).reference.even
         if even is not None:
             evens[server.name] = even
-    return Subject(name, host, scene.now_s, evens)
+    return Subject(name, host, scene.now_s, evens, scene.interval_s)
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,17 @@ def test_events_come_back_as_they_were(tmp_path):
     assert path.stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.parametrize(
+    ("in_file", "read"),
+    [(10.0, 10.0), (None, 1.0), (-1, 1.0), (9e9, 1.0), ("10", 1.0), (True, 1.0)],
+)
+def test_a_recording_says_how_often_hosts_were_sampled(tmp_path, in_file, read):
+    path = tmp_path / "a.jsonl"
+    written(path, [sampled(1)], interval_s=in_file)
+    with Recording(path) as recording:
+        assert recording.head.interval_s == read
+
+
 def test_no_file_is_written_over(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text("mine")

@@ -130,6 +130,17 @@ def test_filters_know_the_break_evens():
     assert chooses(filter_of("accept<1.6 even>1.6"), alerting.subject("h", NOW_S))
 
 
+def test_filters_and_alerts_have_one_reading_of_what_is_stale():
+    store, alerting, _ = store_of()
+    slow = Alerting(store, Rules(), interval_s=10.0)
+    sample(store, 0)
+    for after_s, is_stale in ((3.5, (False, False)), (5, (True, False)), (31, (True, True))):
+        found = [one.subject("h", NOW_S + after_s) for one in (alerting, slow)]
+        assert tuple(chooses(filter_of("is=stale"), subject) for subject in found) == is_stale
+        looks = [one._look("h", store.state, NOW_S + after_s) for one in (alerting, slow)]
+        assert tuple(not look.is_fresh for look in looks) == is_stale
+
+
 def arm(profile: str, step_s: float, concurrency: int = 1) -> ArmFigures:
     return ArmFigures(profile, concurrency, 1, None, None, None, None, None, step_s, 1.5, None)
 
