@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 import string
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -18,6 +20,7 @@ from specctl.domain.state import HostState, Link
 from tests.tui import parts
 from tests.unit.domain.alerts.hosts import NOW_S, host, serving, with_gpu
 
+ROOT = Path(__file__).parents[3]
 ALERT = Alert("throttle", "", "warning", "GPU 5 is slowed", "", "", NOW_S - 60)
 BUSY = host(
     labels={"group": "pcie", "rack": "7", "kind": "Blackwell"},
@@ -104,6 +107,31 @@ UNKNOWN = [
 @pytest.mark.parametrize("term", ["accept<9", "accept>=0", "accept=0", "rate<9", "rate>=0"])
 def test_of_what_is_not_known_nothing_holds(term: str, state: HostState):
     assert not chosen(term, state)
+
+
+def test_the_page_on_filters_is_right_about_what_is_not_known():
+    page = (ROOT / "docs" / "alerts.md").read_text("utf-8")
+    found = re.search(r"Of what is not known (.*?) holds, so (.*?)\sdo\.", page, re.DOTALL)
+    assert found is not None
+    for holds, words in ((False, found[1]), (True, found[2])):
+        terms = re.findall("`(.*?)`", words)
+        assert terms
+        for state in UNKNOWN:
+            assert [chosen(term, state) for term in terms] == [holds] * len(terms)
+
+
+def test_of_several_values_one_is_enough_and_unequal_is_unequal_to_all():
+    assert chosen("gpu.slowed=heat*")
+    both = host(servers=(parts.server(), parts.server(name="9d2f", profile="base")))
+    assert chosen("profile=base", both)
+    assert not chosen("profile!=base", both)
+    assert chosen("profile!=other", both)
+
+
+def test_a_free_word_is_looked_for_as_it_is_written():
+    assert chosen("ro6k")
+    assert not chosen("pro*")
+    assert chosen("host=pro*")
 
 
 def test_the_highest_of_gpus_is_not_known_while_one_does_not_tell():
