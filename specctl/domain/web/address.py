@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
-from urllib.parse import urlsplit
 
 from specctl.domain.errors import UsageError
 
@@ -13,6 +12,17 @@ LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 _WILDCARDS = frozenset({"0.0.0.0", "::"})  # noqa: S104  asked for, not chosen
 _PORT_MOST = 65535
 _HOST = re.compile(r"(?:\[(?P<six>[0-9a-f:.]+)\]|(?P<name>[a-z0-9._-]+))(?::(?P<port>[0-9]{1,5}))?")
+_URL = re.compile(
+    r"(?P<scheme>https?)://(?P<user>[^/?#]*@)?(?P<host>[^/?#]*)/?(?P<path>[^?#]*)"
+    r"(?P<query>\?[^#]*)?(?P<fragment>#.*)?",
+    re.DOTALL,
+)
+_EXTRAS = {
+    "user": "a user, which the page does not ask for",
+    "path": "a path, and the page is at /",
+    "query": "a query",
+    "fragment": "a fragment",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +65,28 @@ def read_place(bind: str, own_names: frozenset[str], public_url: str = "") -> Pl
 
 
 def _public(url: str) -> tuple[str, str]:
-    """(origin, name) of the URL that browsers use."""
-    try:
-        parts = urlsplit(url.lower())
-        name, port = parts.hostname, parts.port
-    except ValueError:
-        name, port, parts = None, None, urlsplit("")
-    if parts.scheme not in {"http", "https"} or not name or parts.path not in {"", "/"}:
-        raise UsageError(
-            f"--public-url {url} is no origin", hint="e.g. https://ops.example.com, without a path"
-        )
-    usual = {"http": 80, "https": 443}[parts.scheme]
+    """(origin, name) of the URL that browsers use; only a `/` at its end is dropped."""
+    found = _URL.fullmatch(url.lower())
+    if found is None:
+        raise _no_origin("it begins with neither http:// nor https://")
+    extras = [words for part, words in _EXTRAS.items() if found[part]]
+    if extras:
+        raise _no_origin(f"it has {' and '.join(extras)}")
+    place = split_host(found["host"])
+    if place is None:
+        raise _no_origin("it has no host that a browser can ask for")
+    name, port = place
+    usual = {"http": 80, "https": 443}[found["scheme"]]
     shown = bracketed(name) + ("" if port in {None, usual} else f":{port}")
-    return f"{parts.scheme}://{shown}", name
+    return f"{found['scheme']}://{shown}", name
+
+
+def _no_origin(why: str) -> UsageError:
+    """Without the URL: there may be a password in it."""
+    return UsageError(
+        f"--public-url is no origin: {why}",
+        hint="Write it as https://ops.example.com, with :PORT where it has one.",
+    )
 
 
 def split_host(text: str) -> tuple[str, int | None] | None:

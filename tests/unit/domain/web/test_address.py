@@ -76,11 +76,23 @@ def test_a_public_url_adds_its_name_and_its_origin(url, origin, name):
 
 
 @pytest.mark.parametrize(
-    "url", ["ops.example.com", "ftp://a", "https://", "https://a/path", "https://a:b", "https://[a"]
-)
-def test_a_public_url_is_an_origin(url):
-    with pytest.raises(UsageError, match="is no origin"):
+    ("url", "why"),
+    [
+        ("ops.example.com", "begins with neither"), ("ftp://a", "begins with neither"),
+        ("https://", "no host"), ("https://a:b", "no host"), ("https://[a", "no host"),
+        ("https://a:99999", "no host"), ("https://a\nb", "no host"), ("https://a b", "no host"),
+        ("https://a/path", "a path, and the page is at /"),
+        ("https://op@a", "a user"), ("https://op:hunter2@a", "a user"),
+        ("https://a?x=1", "a query"), ("https://a/?", "a query"), ("https://a#top", "a fragment"),
+        ("https://op@a/b?c#d", "a user, which the page does not ask for and a path"),
+    ],
+)  # fmt: skip
+def test_a_public_url_is_an_origin_and_nothing_of_it_is_dropped(url, why):
+    with pytest.raises(UsageError, match="is no origin") as caught:
         read_place("127.0.0.1", OWN, url)
+    assert why in caught.value.message
+    assert "hunter2" not in caught.value.message
+    assert "https://ops.example.com" in caught.value.hint
 
 
 def test_names_are_not_bound_to():
