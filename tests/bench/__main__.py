@@ -18,8 +18,10 @@ from tests.bench import (
     inspecting,
     lab,
     probing,
+    remembering,
     sampling,
     serving,
+    source_screen,
     starting,
 )
 
@@ -35,6 +37,8 @@ BENCHES: tuple[Callable[[], Measured | list[Measured]], ...] = (
     serving.serving,
     fifty.fifty,
     fleet_screen.fleet_screen,
+    source_screen.source_screen,
+    remembering.replayed_day,
     beside_nvitop.beside_nvitop,
     inspecting.inspecting,
     forecasting.forecasting,
