@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from specctl.adapters import paths
 from specctl.adapters.overlay import read_overlay
+from specctl.adapters.ssh_names import aliases
 from specctl.adapters.workspace_root import PROFILES, REMOTES, VARIABLE, names_in, root_around
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 RUNS_MAX = 50
 TREES_MAX = 8
 TREE_BYTES_MAX = 16 << 20
-CONFIG_BYTES_MAX = 1 << 20
+LEDGER_WAIT_S = 0.02
 
 
 def find_words(kind: str, chosen: str | None) -> dict[str, str]:
@@ -55,17 +56,15 @@ def _profiles(chosen: str | None) -> dict[str, str]:
 
 
 def _runs(_chosen: str | None) -> dict[str, str]:
-    """The newest first; the file is opened to be read only, and not waited for."""
+    """The newest first; the file is not waited for."""
     import sqlite3
 
-    file = paths.ledger_file()
-    if not file.exists():
-        return {}
+    from specctl.adapters.ledger_reading import reading_ledger
+
     query = "SELECT id, kind, host, profiles FROM runs ORDER BY began_s DESC LIMIT ?"
     try:
-        ledger = sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True, timeout=0.02)
-        rows = ledger.execute(query, (RUNS_MAX,)).fetchall()
-        ledger.close()
+        with reading_ledger(LEDGER_WAIT_S) as ledger:
+            rows = ledger.execute(query, (RUNS_MAX,)).fetchall() if ledger else []
     except sqlite3.Error:
         return {}
     return {str(run): f"{kind} {host} {_listed(names)}" for run, kind, host, names in rows}
@@ -103,14 +102,7 @@ def _tree(file: Path) -> dict[str, Any]:
 
 
 def _aliases(_chosen: str | None) -> dict[str, str]:
-    """Of the user's own ssh configuration, patterns and what it includes aside."""
-    try:
-        with (Path.home() / ".ssh" / "config").open("rb") as stream:
-            text = stream.read(CONFIG_BYTES_MAX).decode("utf-8", "replace")
-    except OSError:
-        return {}
-    lines = re.findall(r"^[ \t]*host[ \t]*[ \t=][ \t]*(.+)$", text, re.IGNORECASE | re.MULTILINE)
-    return {word: "" for line in lines for word in line.split()}
+    return dict.fromkeys(aliases(), "")
 
 
 _FINDERS: Mapping[str, Callable[[str | None], dict[str, str]]] = {

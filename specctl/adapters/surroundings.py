@@ -5,11 +5,11 @@ from __future__ import annotations
 import getpass
 import os
 import platform
-import re
 import shutil
 import socket
 import sqlite3
 import sys
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,16 +17,15 @@ from typing import TYPE_CHECKING
 from specctl import __version__
 from specctl.adapters import paths
 from specctl.adapters.command_log import read_file
+from specctl.adapters.ledger_reading import reading_ledger
+from specctl.adapters.ssh_names import is_name, read_configured
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PACKAGES = ("textual", "rich", "asyncssh", "cryptography", "httpx", "pydantic", "click")
 TERMINAL = ("TERM", "COLORTERM", "TERM_PROGRAM", "NO_COLOR", "LANG", "LC_ALL", "SHELL")
-CONFIG_BYTES_MAX = 1 << 20
-_CONFIGURED = re.compile(
-    r"^[ \t]*(host|hostname|proxyjump|user)[ \t=]+(.+)$", re.IGNORECASE | re.MULTILINE
-)
+LEDGER_WAIT_S = 1.0
 
 
 def versions() -> Iterator[tuple[str, str]]:
@@ -83,37 +82,27 @@ def own_homes() -> frozenset[str]:
 
 def configured_names() -> tuple[frozenset[str], frozenset[str]]:
     """Hosts and users that the user's ssh configuration names; nothing where it cannot be read."""
-    try:
-        with (Path.home() / ".ssh" / "config").open("rb") as stream:
-            text = stream.read(CONFIG_BYTES_MAX).decode("utf-8", "replace")
-    except OSError:
-        return frozenset(), frozenset()
     hosts: set[str] = set()
     users: set[str] = set()
-    for key, value in _CONFIGURED.findall(text):
-        words = re.split(r"[\s,]+", value.strip().strip('"'))
-        if key.lower() == "user":
+    for keyword, words in read_configured():
+        if keyword == "user":
             users |= set(words)
             continue
         for word in words:
             login, _, host = word.rpartition("@")
             hosts.add(host.partition(":")[0])
             users |= {login}
-    return frozenset(word for word in hosts if word and not set(word) & set("*?!%")), frozenset(
-        users - {""}
-    )
+    return frozenset(filter(is_name, hosts)), frozenset(users - {""})
 
 
 def ledger_lines() -> Iterator[tuple[str, str]]:
     """The ledger's file: whether it is there, its version, and what it holds, by kind."""
-    file = paths.ledger_file()
-    if not file.exists():
-        yield "file", "not there: nothing was kept yet"
-        return
-    yield "size", f"{file.stat().st_size:,} bytes"
     try:
-        ledger = sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True, timeout=1.0)
-        try:
+        with reading_ledger(LEDGER_WAIT_S) as ledger:
+            if ledger is None:
+                yield "file", "not there: nothing was kept yet"
+                return
+            yield "size", f"{paths.ledger_file().stat().st_size:,} bytes"
             yield "schema version", str(ledger.execute("PRAGMA user_version").fetchone()[0])
             kinds = "SELECT kind, count(*) FROM runs GROUP BY kind ORDER BY kind"
             for kind, count in ledger.execute(kinds):
@@ -121,8 +110,6 @@ def ledger_lines() -> Iterator[tuple[str, str]]:
             ended = "SELECT kind, host, outcome FROM runs ORDER BY began_s DESC LIMIT 10"
             for number, (kind, host, outcome) in enumerate(ledger.execute(ended), start=1):
                 yield f"{number} ago", f"{kind} on {host}: {outcome or 'runs, or was cut off'}"
-        finally:
-            ledger.close()
     except sqlite3.Error as error:
         yield "cannot be read", str(error)
 
@@ -130,16 +117,10 @@ def ledger_lines() -> Iterator[tuple[str, str]]:
 def noted_hosts() -> frozenset[str]:
     """Hosts of the ledger and of the command log, those of other workspaces among them."""
     hosts = {one.host for one in read_file(paths.command_file())}
-    if not paths.ledger_file().exists():
-        return frozenset(hosts - {""})
-    try:
-        ledger = sqlite3.connect(f"{paths.ledger_file().as_uri()}?mode=ro", uri=True, timeout=1.0)
-        try:
-            hosts |= {str(host) for (host,) in ledger.execute("SELECT DISTINCT host FROM runs")}
-        finally:
-            ledger.close()
-    except sqlite3.Error:  # a ledger that cannot be read names no host in the report either
-        return frozenset(hosts - {""})
+    # a ledger that cannot be read names no host in the report either
+    with suppress(sqlite3.Error), reading_ledger(LEDGER_WAIT_S) as ledger:
+        rows = ledger.execute("SELECT DISTINCT host FROM runs") if ledger else ()
+        hosts |= {str(host) for (host,) in rows}
     return frozenset(hosts - {""})
 
 
