@@ -71,10 +71,10 @@ def _words(row: CostRow) -> list[str]:
     at = f"at concurrency {row.concurrency}"
     lines = [f"{at}: {words}" for words in row.suspects]
     if row.break_even is not None and row.accept_length is not None:
-        pays = "pays" if row.accept_length > row.break_even else "does not pay"
+        more = "more" if row.accept_length > row.break_even else "less"
         lines.append(
             f"{at} a step costs {row.break_even:.2f} plain ones and brings "
-            f"{row.accept_length:.2f} tokens: it {pays}"
+            f"{row.accept_length:.2f} tokens, {more} than it costs"
         )
     if row.between_steps_s is not None and row.step_s:
         share = row.between_steps_s / row.step_s

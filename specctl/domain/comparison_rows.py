@@ -117,10 +117,10 @@ def _standing_words(standing: Standing) -> list[str]:
     lines = [f"{standing.profile}: no speedup, because {standing.unknown}"] * bool(standing.unknown)
     cost = standing.cost
     if cost is not None:
-        pays = "pays" if cost.accept_length > cost.break_even else "does not pay"
+        more = "more" if cost.accept_length > cost.break_even else "less"
         lines.append(
             f"{standing.profile}: a step costs {cost.break_even:.2f} plain ones and brings "
-            f"{cost.accept_length:.2f} tokens, so it {pays} while decoding: "
+            f"{cost.accept_length:.2f} tokens, {more} than it costs while decoding: "
             f"{cost.decode_speedup:.2f}x{_whole_words(standing.pairing)}"
         )
     if standing.energy is not None:

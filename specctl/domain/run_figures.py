@@ -96,6 +96,9 @@ class RunFigures:
     """The build has `--speculative-adaptive-config`; None: it was not said."""
 
     is_simulated: bool = False
+    workload: str | None = None
+    """Its name."""
+
     void: str = ""
     """Why its figures must not be used; empty when they may."""
 

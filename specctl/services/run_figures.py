@@ -77,6 +77,7 @@ def _figures(
         arms=tuple(arms),
         knows_adaptive_config=_knows_adaptive_config(found.arguments),
         is_simulated=found.is_simulated,
+        workload=found.workload,
         void=void,
     )
 

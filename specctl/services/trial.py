@@ -128,6 +128,7 @@ class TrialRun:
             load_s=arm.load_s,
             kv_tokens=arm.max_total_tokens,
             most_requests=arm.max_running_requests,
+            draft_steps=None if arm.algorithm in (None, "NGRAM") else arm.steps,
             recorded_step_s=arm.recorded_step_s,
         )
 

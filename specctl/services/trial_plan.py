@@ -12,10 +12,12 @@ from specctl.domain.errors import UsageError
 from specctl.domain.estimate import UNTIL_THE_FIRST, Estimate, mean_estimate, sum_estimates
 from specctl.domain.figures import spoken
 from specctl.domain.trial.design import floor_of
+from specctl.domain.trial.predicting import Asked
 from specctl.domain.trial.running import TrialPlan
 from specctl.services.comparison import plan_comparison
 from specctl.services.estimating import estimate_probe
 from specctl.services.launch import recipe_hash
+from specctl.services.predicting import predict_trial
 from specctl.services.probing import Settings
 from specctl.services.restoring import before_of, formers_of, left_over_of, left_over_words
 
@@ -87,6 +89,7 @@ class Proposal:
             "each with a restart",
             self._block_words(),
             *self._look_words(),
+            *(f"at concurrency {one.concurrency} {one.words(None)}" for one in plan.predicted),
             *(f"start {former.profile.name} again" for former in self.formers),
         ]
         if design.most_launches == WORTH_SAYING:
@@ -177,6 +180,7 @@ async def plan_trial(
         is_simulated=host.is_simulated,
         before=before_of(comparison.formers),
     )
+    plan = replace(plan, predicted=predict_trial(ledger, _asked(plan)))
     loads = comparison.expected_s
     return Proposal(
         plan=plan,
@@ -187,6 +191,17 @@ async def plan_trial(
         load_s=None if loads is None else loads / 2,
         lock_keys=comparison.lock_keys,
         measuring=_measuring(ledger.path, host.name, profiles, settings, clock.now()),
+    )
+
+
+def _asked(plan: TrialPlan) -> Asked:
+    return Asked(
+        plan.host,
+        (plan.baseline, plan.profile),
+        plan.recipes,
+        plan.workload,
+        plan.workload_sha256,
+        plan.concurrencies,
     )
 
 

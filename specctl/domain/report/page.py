@@ -70,7 +70,8 @@ def write_page(
         _figure(
             draw_map(summaries, published),
             "Accept length against speedup. On a line, a step costs as many plain steps as it "
-            "says (AL*). Hollow: published points, named on hover; dashed ones cannot be right.",
+            "says (AL*). Blue rings: predicted before the trial. Grey rings: published points, "
+            "named on hover; dashed ones cannot be right.",
         ),
         *sections,
         _sources(published),
@@ -113,7 +114,9 @@ def _trial(one: Reported, summary: TrialSummary) -> str:
                 f"Launch by launch: modes and drift show here. {COLOURS}",
             ),
             _figure(draw_acceptance(plan, one.blocks), "Share of verify steps by position."),
-            _figure(draw_timeline(plan, one.blocks), "Launches over time; hatched: not used."),
+            _figure(
+                draw_timeline(plan, one.blocks), "Launches over time; hatched: void, or not used."
+            ),
             _facts(one),
             "</section>",
         )

@@ -27,8 +27,15 @@ def draw_map(summaries: Sequence[TrialSummary], published: Sequence[Published]) 
         for one in summary.concurrencies
         if one.break_even is not None and one.ratio is not None
     ]
-    lengths = [length for length, *_ in ours] + [one.accept_length for one in published]
-    speedups = [ratio for _, ratio, *_ in ours] + [one.speedup for one in published]
+    expected = [one for summary in summaries for one in summary.plan.predicted]
+    points = [(length, ratio) for length, ratio, *_ in ours]
+    points += [(one.accept_length, one.speedup) for one in published]
+    points += [
+        (one.accept_length, one.speedup)
+        for one in expected
+        if one.accept_length is not None and one.speedup is not None
+    ]
+    lengths, speedups = [length for length, _ in points], [ratio for _, ratio in points]
     plot = Plot(
         "Is it worth it: accept length against speedup",
         Axis.around("accept length, tokens per verify step", [1.0, *lengths]),
@@ -45,6 +52,11 @@ def draw_map(summaries: Sequence[TrialSummary], published: Sequence[Published]) 
         plot.point(one.accept_length, one.speedup, kind, one.words, radius=3)
     for length, ratio, summary, found in ours:
         plan = summary.plan
+        before = plan.predicted_at(found.concurrency)
+        if before.speedup is not None and before.accept_length is not None:
+            words = f"{plan.profile} on {plan.host}, concurrency {found.concurrency}: "
+            words += before.words(ratio)
+            plot.point(before.accept_length, before.speedup, "expected", words)
         words = f"{plan.profile} on {plan.host}, concurrency {found.concurrency}: "
         words += f"accept length {length:.2f}, {ratio:.2f}x, {found.word or 'no verdict'}"
         plot.point(length, ratio, "ours", words, radius=6)
@@ -84,7 +96,9 @@ def draw_acceptance(plan: TrialPlan, blocks: Sequence[TrialBlock]) -> str:
     histograms = [
         block.results[0].histogram
         for block in kept_blocks(plan, blocks).values()
-        if block.side == "B" and block.results[0].histogram is not None
+        if block.side == "B"
+        and block.results[0].histogram is not None
+        and not block.results[0].void
     ]
     marginals = marginal_acceptance(add_histograms(histograms) or ())
     plot = Plot(
@@ -99,7 +113,7 @@ def draw_acceptance(plan: TrialPlan, blocks: Sequence[TrialBlock]) -> str:
 
 
 def draw_timeline(plan: TrialPlan, blocks: Sequence[TrialBlock]) -> str:
-    """Every launch over the clock, what could not be used hatched out."""
+    """Every launch over the clock, void windows and what could not be used hatched out."""
     start_s = min((block.began_s for block in blocks), default=0.0)
     end_s = max((block.ended_s for block in blocks), default=MINUTE_S)
     plot = Plot(
@@ -112,7 +126,7 @@ def draw_timeline(plan: TrialPlan, blocks: Sequence[TrialBlock]) -> str:
         row = 1.0 if block.side == "A" else 0.0
         from_min = (block.began_s - start_s) / MINUTE_S
         to_min = (block.ended_s - start_s) / MINUTE_S
-        is_used = is_kept(plan, block)
+        is_used = is_kept(plan, block) and not any(result.void for result in block.results)
         kind = ("base" if block.side == "A" else "ours") if is_used else "void"
         why = block.failure or next((r.void[0] for r in block.results if r.void), "")
         words = f"launch {block.place + 1}: {plan.name(block.side)}" + (f": {why}" if why else "")

@@ -28,6 +28,7 @@ svg polyline{fill:none;stroke-width:1.5}svg .iso{stroke:var(--line)}svg .even{st
 stroke-dasharray:4 3}
 svg .ours{fill:var(--ours);stroke:var(--ours)}svg .base{fill:var(--base);stroke:var(--base)}
 svg polyline.ours,svg polyline.base{fill:none}svg .ghost{fill:none;stroke:var(--ghost)}
+svg .expected{fill:none;stroke:var(--ours);stroke-width:2}
 svg .odd{stroke-dasharray:2 2}svg .bar-ours{fill:var(--ours)}
 svg .void{fill:none;stroke:var(--bad);stroke-dasharray:3 2}
 svg .launch{stroke:none;opacity:.85}svg .launch.void{stroke:var(--bad);opacity:1}

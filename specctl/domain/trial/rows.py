@@ -31,6 +31,7 @@ RIGHT = "launches tok/s accept-length step-ms ttft-ms kv-tokens times-faster"
 CATEGORY_HEADERS = ("category", "prompts", "times-faster", "against-all", "interval")
 MILLI = 0.001
 ALIKE = 0.05
+PAYS = {True: "so it pays", False: "so it does not pay", None: "so whether it pays is open"}
 
 
 def trial_rows(summary: TrialSummary) -> tuple[tuple[str, ...], ...]:
@@ -113,6 +114,7 @@ def _family_words(summary: TrialSummary) -> list[str]:
 def _words(one: ConcurrencySummary, summary: TrialSummary) -> list[str]:
     name = summary.plan.profile
     lines = _break_even_words(name, one.break_even)
+    lines.append(f"{name}: {summary.plan.predicted_at(one.concurrency).words(one.ratio)}")
     lines += _output_words(one)
     lines += _memory_words(one)
     if one.energy is not None:
@@ -131,11 +133,10 @@ def _break_even_words(name: str, found: BreakEvenSummary | None) -> list[str]:
     if found is None:
         return []
     between = "" if found.low is None else f" ({found.low:.2f} to {found.high:.2f})"
-    pays = "pays" if found.pays else "does not pay"
     return [
         f"{name}: a step costs {found.break_even:.2f} plain ones{between} and brings "
-        f"{found.accept_length:.2f} tokens, so it {pays}; from the same launches, so this is the "
-        "ratio of decode times in other words"
+        f"{found.accept_length:.2f} tokens, {PAYS[found.pays]}; from the same launches, so this "
+        "is the ratio of decode times in other words"
     ]
 
 
@@ -152,7 +153,8 @@ def _output_words(one: ConcurrencySummary) -> list[str]:
     if within is None:
         return lines
     lines.append(
-        f"two launches of {one.arms[0].profile}: {within.identical} of {within.prompts} the same"
+        f"within {one.arms[0].profile}: {within.identical} of {within.prompts} prompts the same "
+        "in all launches"
     )
     if one.excess_p is not None and one.excess_p < ALIKE:
         lines.append(f"outputs differ more between the arms than within one (p {one.excess_p:.3f})")

@@ -10,6 +10,7 @@ from specctl.domain.probe import VoidKind
 from specctl.domain.trial.blocks import Answer, Block
 from specctl.domain.trial.looks import Word
 from specctl.domain.trial.order import launch_order
+from specctl.domain.trial.predicting import NOT_KEPT, Predicted
 from specctl.domain.trial.verdict import judge
 
 if TYPE_CHECKING:
@@ -61,6 +62,9 @@ class TrialPlan:
 
     is_simulated: bool = False
     before: tuple[Before, ...] = ()
+    predicted: tuple[Predicted, ...] = ()
+    """By concurrency, from runs before it; empty where none was kept."""
+
     budget_until_s: float | None = None
     """When its budget is used up, by the operator's clock, Unix seconds; None without one."""
 
@@ -68,6 +72,11 @@ class TrialPlan:
     def order(self) -> tuple[Side, ...]:
         """Of all launches that the plan allows."""
         return launch_order(self.design.most_launches)
+
+    def predicted_at(self, concurrency: int) -> Predicted:
+        """What was expected there, or why nothing was."""
+        known = {one.concurrency: one for one in self.predicted}
+        return known.get(concurrency, Predicted(concurrency, missing=NOT_KEPT))
 
     def name(self, side: Side) -> str:
         """The profile of an arm."""
@@ -103,6 +112,9 @@ class TrialBlock:
 
     most_requests: int | None = None
     """That the server runs at once."""
+
+    draft_steps: int | None = None
+    """That the server resolved; None without drafts that are made in steps, or not said."""
 
     recorded_step_s: Mapping[str, float] = field(default_factory=dict)
     """Batch size to the median step that the server itself recorded."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import exp, log
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from specctl.domain.kept_output import token_parting, unpack_output
 from specctl.domain.trial.interval import fit_levels
 from specctl.domain.trial.losslessness import Pair, compare_outputs, excess_p
 from specctl.domain.trial.parting import first_parting
+from specctl.domain.trial.predicting import Foreseen
 from specctl.domain.trial.running import kept_blocks, stand
 from specctl.domain.trial.traffic import deviations, extend_to_traffic
 from specctl.domain.trial.words import find_reasons, say_verdict
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from specctl.domain.energy import EnergyStanding
     from specctl.domain.probe import ProbeResult, RequestResult
+    from specctl.domain.trial.looks import Look
     from specctl.domain.trial.losslessness import Sameness
     from specctl.domain.trial.parting import Parting
     from specctl.domain.trial.running import TrialBlock, TrialPlan
@@ -53,17 +55,21 @@ class ArmSummary:
 
 @dataclass(frozen=True, slots=True)
 class BreakEvenSummary:
-    """What a step costs in plain steps, one number per launch; AL* with its 95 % interval."""
+    """What a step costs in plain steps, one number per launch: AL* with its repeated interval."""
 
     accept_length: float
     break_even: float
     low: float | None
+    """None before the first look, and for one launch each."""
+
     high: float | None
 
     @property
-    def pays(self) -> bool:
-        """The arm accepts more than it has to."""
-        return self.accept_length > self.break_even
+    def pays(self) -> bool | None:
+        """The arm accepts more than it has to; None where the interval does not tell."""
+        if self.low is None or self.high is None or self.low <= self.accept_length <= self.high:
+            return None
+        return self.accept_length > self.high
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +105,17 @@ class ConcurrencySummary:
     """Between the arms; None unless greedy."""
 
     outputs_within: Sameness | None
-    """Between two launches of the baseline, against which the other is to be read."""
+    """Between all launches of the baseline, against which the other is to be read."""
 
     excess_p: float | None
-    """Small where outputs differ more between the arms than within one."""
+    """Small where the first launches of the arms differ in more prompts than two of one arm."""
 
     suspects: tuple[str, ...]
     energy: EnergyStanding | None = None
     """Joules per output token of either arm."""
+
+    prediction: Foreseen = field(default_factory=Foreseen)
+    """From runs before the trial, beside what it measured."""
 
     parting: Parting | None = None
     """Where the arms' answers differ first; None where none does, and unless greedy."""
@@ -148,11 +157,13 @@ def _summarise_one(
     place = plan.concurrencies.index(concurrency)
     sides = [[b.results[place] for b in kept if b.side == side] for side in ("A", "B")]
     look, levels = verdict.clean.look, verdict.clean.levels
-    arms = (_arm(plan.baseline, sides[0], kept, "A"), _arm(plan.profile, sides[1], kept, "B"))
+    usable = [[result for result in side if not result.void] for side in sides]
+    arms = (_arm(plan.baseline, usable[0], kept, "A"), _arm(plan.profile, usable[1], kept, "B"))
     means = [fmean(levels.of(side)) if levels and levels.of(side) else None for side in ("A", "B")]
     ratio = None if means[0] is None or means[1] is None else exp(means[1] - means[0])
     traffic = extend_to_traffic(look.fit, levels) if look and levels else None
     outputs, within, excess = _outputs(plan, sides)
+    measured = look.fit.ratio if look else ratio
     return ConcurrencySummary(
         concurrency=concurrency,
         is_primary=place == 0,
@@ -160,20 +171,21 @@ def _summarise_one(
         sentence=say_verdict(verdict, plan.design, (len(sides[0]), len(sides[1]))),
         reasons=find_reasons(verdict, plan.design),
         launches=(len(sides[0]), len(sides[1])),
-        ratio=look.fit.ratio if look else ratio,
+        ratio=measured,
         low=look.low if look else None,
         high=look.high if look else None,
         traffic_low=traffic[0] if traffic else None,
         traffic_high=traffic[1] if traffic else None,
         spread=look.fit.spread if look else None,
         arms=arms,
-        break_even=_break_even(kept, place),
+        break_even=_break_even(kept, place, look, floor=plan.design.floor),
         categories=deviations(levels, _categories(sides[0])) if levels and ratio else (),
         outputs=outputs,
         outputs_within=within,
         excess_p=excess,
-        suspects=_suspects(look.fit.ratio if look else ratio, sides[1]),
-        energy=energy_standing(*([r for r in side if not r.void] for side in sides)),
+        suspects=_suspects(measured, sides[1], kept),
+        energy=energy_standing(*usable),
+        prediction=plan.predicted_at(concurrency).beside(measured),
         parting=first_parting(plan, blocks, concurrency),
     )
 
@@ -200,17 +212,19 @@ def _spread(
     return Spread(fmean(found), min(found), max(found), len(found)) if found else Spread()
 
 
-def _break_even(kept: Sequence[TrialBlock], place: int) -> BreakEvenSummary | None:
-    """Log AL* = log T_step(B) - log T_base(A), by launches as any other difference."""
-    timed = [
-        (block, result.step_s)
-        for block in kept
-        if (result := block.results[place]).step_s is not None
-    ]
+def _break_even(
+    kept: Sequence[TrialBlock], place: int, look: Look | None, *, floor: float
+) -> BreakEvenSummary | None:
+    """Log AL* = log T_step(B) - log T_base(A), by launches as any other difference.
+
+    Void windows count for nothing; the interval is that of the look, at its level.
+    """
+    usable = [(block, block.results[place]) for block in kept if not block.results[place].void]
+    timed = [(block, result.step_s) for block, result in usable if result.step_s is not None]
     lengths = [
         result.accept_length
-        for block in kept
-        if block.side == "B" and (result := block.results[place]).accept_length is not None
+        for block, result in usable
+        if block.side == "B" and result.accept_length is not None
     ]
     costs = {
         side: [log(step_s) for block, step_s in timed if step_s and block.side == side]
@@ -222,12 +236,12 @@ def _break_even(kept: Sequence[TrialBlock], place: int) -> BreakEvenSummary | No
         [-log(step_s) for _, step_s in timed if step_s],
         [block.side for block, step_s in timed if step_s],
         [block.middle_s for block, step_s in timed if step_s],
-        floor=0.0,
+        floor=floor,
     )
-    if fit is None:
+    if fit is None or look is None:
         star = exp(fmean(costs["B"]) - fmean(costs["A"]))
         return BreakEvenSummary(fmean(lengths), star, None, None)
-    low, high = fit.interval(0.05)
+    low, high = fit.interval(look.level)
     return BreakEvenSummary(fmean(lengths), exp(-fit.theta), exp(-high), exp(-low))
 
 
@@ -244,13 +258,21 @@ def _outputs(
         return None, None, None
     between = _same([(a, b) for a in base for b in other])
     within = _same([(base[0], a) for a in base[1:]])
-    both = sorted(between.keys() & within.keys())
-    p = excess_p([between[i].is_same for i in both], [within[i].is_same for i in both])
     return (
         compare_outputs(list(between.values())),
         compare_outputs(list(within.values())) if within else None,
-        p if within else None,
+        _excess(base, other) if within else None,
     )
+
+
+def _excess(base: Sequence[ProbeResult], other: Sequence[ProbeResult]) -> float:
+    """Of one pair of launches between the arms and one within the baseline.
+
+    More pairs on one side would differ more often by their number alone.
+    """
+    between, within = _same([(base[0], other[0])]), _same([(base[0], base[1])])
+    both = sorted(between.keys() & within.keys())
+    return excess_p([between[i].is_same for i in both], [within[i].is_same for i in both])
 
 
 def _same(pairs: Sequence[tuple[ProbeResult, ProbeResult]]) -> dict[int, Pair]:
@@ -279,7 +301,9 @@ def _shared_tokens(one: RequestResult, other: RequestResult, *, is_same: bool) -
     return 0 if place is None else place.index
 
 
-def _suspects(ratio: float | None, results: Sequence[ProbeResult]) -> tuple[str, ...]:
+def _suspects(
+    ratio: float | None, results: Sequence[ProbeResult], kept: Sequence[TrialBlock]
+) -> tuple[str, ...]:
     speculated = [result for result in results if result.algorithm is not None]
     if not speculated:
         return ()
@@ -287,6 +311,6 @@ def _suspects(ratio: float | None, results: Sequence[ProbeResult]) -> tuple[str,
     return find_suspects(
         speedup=ratio,
         accept_length=last.accept_length,
-        steps=None,
+        steps=[block.draft_steps for block in kept if block.side == "B"][-1],
         marginals=last.marginal_acceptance,
     )

@@ -22,9 +22,11 @@ _NAMES = {"Before": Before, "Design": Design, "ProbeResult": ProbeResult, "Side"
 def plan_json(plan: TrialPlan) -> dict[str, Any]:
     """A plan; `plan_of` is the way back.
 
-    Without a budget the key of its end is left out, as before there was one.
+    Without a budget the key of its end is left out, and without predictions theirs.
     """
     found: dict[str, Any] = plain(plan)
+    if not plan.predicted:
+        del found["predicted"]
     if plan.budget_until_s is None:
         del found["budget_until_s"]
     return found

@@ -26,8 +26,8 @@ WIDE_CELLS, WIDEST_CELLS = 100, 130
 LONGEST_NAME = 40
 MILLI = 0.001
 SIZES = {
-    "LAUNCHES": 8, "TOK/S": 6, "ACCEPT": 6, "STEP ms": 7, "EVEN": 5, "TTFT ms": 7, "RATIO": 6,
-    "INTERVAL": 14, "WORD": 22,
+    "LAUNCHES": 8, "TOK/S": 6, "ACCEPT": 6, "STEP ms": 7, "EVEN": 5, "PREDICTED": 9,
+    "TTFT ms": 7, "RATIO": 6, "INTERVAL": 14, "WORD": 22,
 }  # fmt: skip
 TO_THE_LEFT = ("INTERVAL", "WORD")
 
@@ -65,7 +65,9 @@ def arm_lines(sheet: TrialSheet, cells: int) -> list[Line]:
 
 
 def _columns(sheet: TrialSheet, cells: int) -> list[str]:
-    hidden = {"STEP ms", "EVEN", "WORD"} if cells < WIDE_CELLS else set()
+    hidden = {"STEP ms", "EVEN", "PREDICTED", "WORD"} if cells < WIDE_CELLS else set()
+    if all(one.prediction.speedup is None for one in sheet.summary.concurrencies):
+        hidden.add("PREDICTED")
     first_tokens = [arm.ttft_s.mean for one in sheet.summary.concurrencies for arm in one.arms]
     if cells < WIDEST_CELLS or all(value is None for value in first_tokens):
         hidden.add("TTFT ms")
@@ -91,9 +93,15 @@ def _values(sheet: TrialSheet, one: ConcurrencySummary, place: int, cells: int) 
         "ACCEPT": _accept(sheet, one, place),
         "STEP ms": known_or(step_ms, "text"),
         "EVEN": known_or(figures.fixed(even, 2), "ref") if place else [],
+        "PREDICTED": _predicted(one) if place else [],
         "TTFT ms": known_or(ttft_ms, "text"),
     }
     return known | (_compared(sheet, one) if place else _noise(one, cells))
+
+
+def _predicted(one: ConcurrencySummary) -> Line:
+    text = figures.fixed(one.prediction.speedup, 2, "×")
+    return [UNKNOWN] if text == figures.UNKNOWN else [("◇ ", "data"), (text, "text")]
 
 
 def _noise(one: ConcurrencySummary, cells: int) -> dict[str, Line]:

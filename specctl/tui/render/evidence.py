@@ -76,7 +76,8 @@ def output_lines(sheet: TrialSheet, cells: int) -> list[Line]:
     within = one.outputs_within
     if within is not None:
         name = one.arms[0].profile
-        told.append(f"two launches of {name}: {within.identical} of {within.prompts} the same")
+        same_within = f"{within.identical} of {within.prompts} prompts the same in all launches"
+        told.append(f"within {name}: {same_within}")
     if sheet.parting is not None:
         told.append(sheet.parting.words)
     mark: Line = [("✓ ", "ok") if same.identical == same.prompts else ("▲ ", "warn")]

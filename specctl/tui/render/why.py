@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 
 MILLI = 0.001
 NAME_CELLS = 10
+PAYS: dict[bool | None, Line] = {
+    True: [("it pays", "okb")],
+    False: [("it does not pay", "warnb")],
+    None: [("whether it pays is open", "dim")],
+}
 TRAFFIC = "on other prompts like these"
 
 
@@ -32,7 +37,7 @@ def why_lines(sheet: TrialSheet, notes: Sequence[str], cells: int) -> list[Line]
     """Everything, as long as it is; `notes` are what this session knows beside the ledger."""
     blocks = [
         _section("THIS RUN", list(notes), cells),
-        [*_even(sheet, cells), *traffic_line(sheet, cells)],
+        [*_even(sheet, cells), *_predicted(sheet, cells), *traffic_line(sheet, cells)],
         _steps(sheet, cells),
         unasked_lines(sheet.differences, cells),
         _section("WHY", _reasons(sheet), cells),
@@ -65,15 +70,27 @@ def _even(sheet: TrialSheet, cells: int) -> list[Line]:
             why = "B runs without speculation" if is_plain(sheet, "B") else "A was not measured yet"
         return [[("accept length ", "dim"), UNKNOWN, (f"  {why}", "dim")]]
     between = "" if found.low is None else f" ({found.low:.2f} to {found.high:.2f})"
-    pays: Line = [("it pays", "okb")] if found.pays else [("it does not pay", "warnb")]
+    pays = PAYS[found.pays]
     if sheet.word is None:
-        pays = [("a gain so far" if found.pays else "no gain so far", "dim")]
+        is_gain = found.accept_length > found.break_even
+        pays = [("a gain so far" if is_gain else "no gain so far", "dim")]
     text = f"A step of B costs {found.break_even:.2f} plain ones{between}."
     return [
         [("accept length ", "dim"), *numbers.accept(found.accept_length, found.break_even),
          ("  ", ""), *pays],
         *[[(part, "dim")] for part in wrap(text, cells)],
     ]  # fmt: skip
+
+
+def _predicted(sheet: TrialSheet, cells: int) -> list[Line]:
+    """What was expected, from where, and the residual; why nothing was."""
+    out: list[Line] = []
+    for one in sheet.summary.concurrencies:
+        where = "" if one.is_primary else f"at concurrency {one.concurrency} "
+        words = where + sheet.plan.predicted_at(one.concurrency).words(one.ratio)
+        for i, part in enumerate(wrap(words, max(10, cells - 2))):
+            out.append([("◇ ", "data") if i == 0 else ("  ", ""), (part, "dim")])
+    return out
 
 
 def _steps(sheet: TrialSheet, cells: int) -> list[Line]:

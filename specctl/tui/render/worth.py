@@ -113,13 +113,15 @@ def draw_map(sheet: TrialSheet, cells: int, rows: int) -> Drawing:
     measured = [one for one in sheet.summary.concurrencies if _is_measured(one)]
     if not measured:
         return Drawing(title, _nothing(sheet), summary)
-    canvas = _canvas(measured, max(20, cells - GUTTER), max(4, rows - 2))
+    canvas = _canvas(sheet, measured, max(20, cells - GUTTER), max(4, rows - 2))
     one = measured[0]
     _draw_costs(canvas, one)
     _draw_points(canvas, sheet, measured)
+    _draw_expected(canvas, sheet)
     ghosts = _draw_published(canvas, sheet)
     lines = _with_axis(canvas)
-    return Drawing(title, [*lines, *_legend(canvas, cells, ghosts=ghosts)], summary)
+    legend = _legend(canvas, cells, ghosts=ghosts, is_predicted=bool(_expected(sheet)))
+    return Drawing(title, [*lines, *legend], summary)
 
 
 def _is_measured(one: ConcurrencySummary) -> bool:
@@ -133,8 +135,10 @@ def _nothing(sheet: TrialSheet) -> list[Line]:
     return [[("No accept length and ratio of both arms yet.", "text")]]
 
 
-def _canvas(measured: list[ConcurrencySummary], cells: int, rows: int) -> Canvas:
-    lengths, ratios = [1.0], [1.0]
+def _canvas(sheet: TrialSheet, measured: list[ConcurrencySummary], cells: int, rows: int) -> Canvas:
+    expected = _expected(sheet)
+    lengths = [1.0, *(length for length, _ in expected)]
+    ratios = [1.0, *(ratio for _, ratio in expected)]
     for one in measured:
         if one.break_even is not None and one.ratio is not None:
             lengths += [one.break_even.accept_length, one.break_even.break_even]
@@ -183,6 +187,24 @@ def _draw_points(canvas: Canvas, sheet: TrialSheet, measured: list[ConcurrencySu
         canvas.point((own.break_even, 1.0), ("◇", "ref"), label)
 
 
+def _expected(sheet: TrialSheet) -> list[tuple[float, float]]:
+    """(accept length, speedup) as predicted before the trial."""
+    return [
+        (one.accept_length, one.speedup)
+        for one in sheet.plan.predicted
+        if one.accept_length is not None and one.speedup is not None
+    ]
+
+
+def _draw_expected(canvas: Canvas, sheet: TrialSheet) -> None:
+    """Where nothing measured is."""
+    for length, ratio in _expected(sheet):
+        x, y = canvas.across(length, canvas.cells), canvas.down(ratio, canvas.rows)
+        if canvas.is_free(x, y, 1):
+            label = (f"predicted {ratio:.2f}×", "data")
+            canvas.point((length, ratio), ("◇", "data"), label)
+
+
 def _draw_published(canvas: Canvas, sheet: TrialSheet) -> int:
     """Ghosts, where nothing of ours is, some with names; how many are in sight."""
     shown: list[Published] = []
@@ -223,7 +245,7 @@ def _with_axis(canvas: Canvas) -> list[Line]:
     return out
 
 
-def _legend(canvas: Canvas, cells: int, *, ghosts: int) -> list[Line]:
+def _legend(canvas: Canvas, cells: int, *, ghosts: int, is_predicted: bool) -> list[Line]:
     text = [" "] * canvas.cells
     step = 0.5 if canvas.x[1] - canvas.x[0] <= 4 else 1.0  # noqa: PLR2004 - at most nine labels
     value = canvas.x[0]
@@ -235,6 +257,8 @@ def _legend(canvas: Canvas, cells: int, *, ghosts: int) -> list[Line]:
     name: Line = [(" " * GUTTER, ""), ("accept length →", "dim")]
     known: list[Line] = [[("● ", "strong"), ("measured", "dim")]]
     known.append([("◇ ", "ref"), ("break-even", "dim")])
+    if is_predicted:
+        known.append([("◇ ", "data"), ("predicted", "dim")])
     if ghosts:
         known.append([("○ ", "faint"), (f"{ghosts} published", "dim")])
     marks = few(known, cells - width(name) - 2, gap=2)

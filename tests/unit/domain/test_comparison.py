@@ -124,7 +124,7 @@ def test_words_end_with_what_one_launch_is_worth():
     assert words[-1] == ONE_LAUNCH
     assert "ngram: crashed (Read its log.)" in words
     assert "x runs again" in words
-    assert any("brings 2.50 tokens, so it pays" in line for line in words)
+    assert any("brings 2.50 tokens, more than it costs while decoding" in line for line in words)
     assert not any(word in " ".join(words) for word in ("faster", "slower"))
 
 

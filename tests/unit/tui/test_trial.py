@@ -7,10 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from specctl.domain.trial.predicting import Predicted
+from specctl.tui.render.arms import arm_lines
 from specctl.tui.render.trial import time_left
+from specctl.tui.render.why import why_lines
+from specctl.tui.render.worth import draw_map
+from specctl.tui.trials import make_sheet
 from tests.tui import parts, trials
 
 if TYPE_CHECKING:
+    from specctl.tui.render.lines import Line
     from specctl.tui.trials import TrialSheet
 
 NOW_S = parts.NOW_S
@@ -43,3 +49,52 @@ def test_the_budget_is_known_before_a_launch_was_measured():
 
 def test_the_budget_of_a_session_that_is_over_counts_no_more():
     assert "budget" not in words(trials.live(), None, -60.0)
+
+
+PREDICTED = Predicted(1, 0.91, 1.55, 1.70, "trial 91aa0000, 3 launches")
+
+
+def foreseen(sheet: TrialSheet, predicted: Predicted = PREDICTED) -> TrialSheet:
+    return make_sheet(replace(sheet.plan, predicted=(predicted,)), sheet.blocks)
+
+
+def text_of(lines: list[Line]) -> str:
+    return "\n".join("".join(text for text, _ in line) for line in lines)
+
+
+def test_what_was_predicted_is_a_column_that_goes_first_where_room_is_short():
+    sheet = foreseen(trials.decided())
+    head, base, arm = arm_lines(sheet, 116)
+    assert "EVEN  PREDICTED   RATIO" in text_of([head])
+    assert "◇ 0.91×" in text_of([arm])
+    assert "◇" not in text_of([base])
+    narrow = text_of(arm_lines(sheet, 76))
+    for name in ("STEP ms", "EVEN", "PREDICTED"):
+        assert name not in narrow
+    for name in ("RATIO", "INTERVAL", "ACCEPT"):
+        assert name in narrow
+
+
+def test_a_column_without_a_prediction_is_left_out_and_why_says_the_reason():
+    sheet = trials.decided()
+    assert "PREDICTED" not in text_of(arm_lines(sheet, 116))
+    text = " ".join(text_of(why_lines(sheet, (), 60)).split())
+    assert "◇ predicted: not known (no prediction was made before this trial began)" in text
+
+
+def test_the_residual_stands_beside_the_prediction():
+    sheet = foreseen(trials.decided())
+    ratio = sheet.primary.ratio
+    assert ratio is not None
+    text = " ".join(text_of(why_lines(sheet, (), 60)).split())
+    assert "by trial 91aa0000, 3 launches; measured" in text
+    assert f"residual {ratio / 0.91 - 1:+.1%}" in text
+
+
+def test_the_map_has_the_prediction_apart_from_the_break_even():
+    sheet = foreseen(trials.decided(), replace(PREDICTED, speedup=1.21, accept_length=2.1))
+    text = text_of(draw_map(sheet, 70, 20).body)
+    assert "◇ predicted" in text.splitlines()[-1]
+    assert "predicted 1.21×" in text
+    bare = text_of(draw_map(trials.decided(), 70, 20).body)
+    assert "predicted" not in bare

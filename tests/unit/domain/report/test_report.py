@@ -8,11 +8,14 @@ from xml.etree import ElementTree
 
 import pytest
 
+from specctl.domain.probe import Void, VoidKind
 from specctl.domain.report.markdown import write_markdown
 from specctl.domain.report.page import Reported, write_page
+from specctl.domain.report.plots import draw_acceptance
 from specctl.domain.report.references import read_published
 from specctl.domain.report.svg import Axis, Plot
-from tests.unit.domain.trial.runs import trial_block, trial_blocks, trial_plan
+from specctl.domain.trial.predicting import Predicted
+from tests.unit.domain.trial.runs import trial_block, trial_blocks, trial_plan, voided
 
 HOSTILE = (
     '"><script>document.title="ran"</script><img src=x onerror=alert(1)>&amp;|*[a](javascript:1)'
@@ -52,6 +55,34 @@ def test_the_page_says_the_verdict_and_draws_it():
     assert "a step costs 1.54 plain ones" in text
     assert "Published points: SpecForge SpecBundle (MIT)." in text
     assert "SIMULATED" not in text
+
+
+def test_what_was_predicted_is_a_ring_of_its_own_and_a_sentence():
+    predicted = Predicted(1, 1.25, 2.0, 1.6, "trial 91aa, 3 launches")
+    text = page(trial_plan(3, predicted=(predicted,)))
+    assert text.count('<circle class="expected"') == 1
+    assert "by trial 91aa, 3 launches; measured 1.2" in text
+    assert "x, first tokens and all: residual +3." in text
+    bare = page()
+    assert '<circle class="expected"' not in bare
+    assert "predicted: not known (no prediction was made before this trial began)" in bare
+
+
+def test_void_windows_are_hatched_and_say_why():
+    hot = Void(VoidKind.ARM, "the GPU throttled")
+    blocks = trial_blocks(3, speedup=1.3)
+    text = page(blocks=[voided(blocks[1], hot), *blocks[:1], *blocks[2:]])
+    assert text.count('class="launch void"') == 1
+    assert "launch 2: eagle3: the GPU throttled" in text
+    assert page().count('class="launch void"') == 0
+
+
+def test_void_windows_are_in_no_acceptance():
+    loop = Void(VoidKind.ARM, "a loop")
+    plan, blocks = trial_plan(3), trial_blocks(3, speedup=1.3)
+    every = [voided(one, loop) if one.side == "B" else one for one in blocks]
+    assert "accepted at least 1" in draw_acceptance(plan, blocks)
+    assert "accepted at least 1" not in draw_acceptance(plan, every)
 
 
 def test_a_practice_host_is_called_one():

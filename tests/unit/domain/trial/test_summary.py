@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import log
+from random import Random
 
 import pytest
 
-from specctl.domain.trial.rows import category_rows, spread_words, trial_rows, trial_words
+from specctl.domain.probe import Void, VoidKind
+from specctl.domain.trial.rows import ALIKE, category_rows, spread_words, trial_rows, trial_words
 from specctl.domain.trial.summary import Spread, summarise
 from specctl.domain.trial.words import NO_LAUNCH
-from tests.unit.domain.trial.runs import trial_block, trial_blocks, trial_plan
+from tests.unit.domain.trial.runs import trial_block, trial_blocks, trial_plan, voided
 
 
 def test_a_break_even_comes_with_its_interval():
@@ -19,8 +22,71 @@ def test_a_break_even_comes_with_its_interval():
     assert found.low is not None
     assert found.low < found.break_even < (found.high or 0)
     assert found.accept_length == 2.0
-    assert found.pays
+    assert found.pays is True
     assert "a step costs 1.60 plain ones" in " / ".join(trial_words(summary))
+    assert one.low is not None
+    level = trial_plan().design.level(3)
+    assert level is not None
+    assert level < 0.05
+    assert log(found.high / found.low) == pytest.approx(log(one.high / one.low), rel=0.2), (
+        "as wide as the interval of the ratio, which is a repeated one"
+    )
+
+
+def test_whether_it_pays_is_open_where_the_interval_holds_the_accept_length():
+    words = " / ".join(trial_words(summarise(trial_plan(), trial_blocks(3))))
+    assert "so whether it pays is open" in words
+    slower = " / ".join(trial_words(summarise(trial_plan(), trial_blocks(3, speedup=0.8))))
+    assert "so it does not pay" in slower
+    (single,) = summarise(trial_plan(1), trial_blocks(1, speedup=2.0)).concurrencies
+    assert single.break_even is not None
+    assert single.break_even.pays is None, "one launch each is a number"
+
+
+def test_void_windows_count_for_no_figure():
+    """A loop that fills the output makes an arm look good."""
+    loop = Void(VoidKind.ARM, "a loop of 4 characters fills 98% of the output")
+    plan = trial_plan()
+    clean = trial_blocks(3, speedup=1.25)
+    broken = trial_blocks(3, speedup=2.5)
+    mixed = [*clean[:4], *(voided(one, loop) for one in broken[4:])]
+    (one,), (bare,) = (summarise(plan, blocks).concurrencies for blocks in (mixed, clean[:4]))
+    assert one.arms[1].tokens_per_s == bare.arms[1].tokens_per_s
+    assert (one.arms[1].step_s, one.break_even) == (bare.arms[1].step_s, bare.break_even)
+    (all_void,) = summarise(plan, [voided(one, loop) for one in broken]).concurrencies
+    assert (all_void.arms[1].accept_length.mean, all_void.break_even) == (None, None)
+
+
+def test_more_tokens_than_steps_allow_name_the_counters():
+    blocks = [replace(block, draft_steps=0) for block in trial_blocks(2)]
+    words = " / ".join(trial_words(summarise(trial_plan(), blocks)))
+    assert "accept length 2.00 exceeds 0 steps + 1: suspect the counters" in words
+
+
+def test_outputs_that_are_unsteady_in_both_arms_alike_belong_to_neither():
+    """Each launch answers each prompt in one of two ways, whichever arm it is of."""
+    plan, chance = trial_plan(), Random(7)
+    alarms = 0
+    for _ in range(200):
+        blocks = [
+            replace(block, results=tuple(_unsteady(result, chance) for result in block.results))
+            for block in BLOCKS
+        ]
+        p = summarise(plan, blocks).concurrencies[0].excess_p
+        assert p is not None
+        alarms += p < ALIKE
+    assert alarms <= 20, "5 % and what chance adds"
+
+
+BLOCKS = trial_blocks(3)
+
+
+def _unsteady(result, chance):
+    requests = tuple(
+        replace(one, text_sha256=("a" if chance.random() < 0.8 else "b") * 64)
+        for one in result.requests
+    )
+    return replace(result, requests=requests)
 
 
 def test_outputs_are_compared_between_the_arms_and_within_one():

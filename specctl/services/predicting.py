@@ -1,0 +1,50 @@
+"""Earlier runs of the ledger as what a trial may be predicted from."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from specctl.domain.errors import UsageError
+from specctl.domain.runs import RunKind
+from specctl.domain.trial.predicting import predict
+from specctl.services.run_figures import figures_of
+from specctl.services.runs import gather
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from specctl.adapters.ledger import Ledger
+    from specctl.domain.run_figures import RunFigures
+    from specctl.domain.runs import Run
+    from specctl.domain.trial.predicting import Asked, Predicted
+
+MOST_READ = 10
+"""Of each kind, the newest: working out a trial takes long."""
+
+
+def predict_trial(ledger: Ledger, asked: Asked) -> tuple[Predicted, ...]:
+    """What runs of the ledger say about a trial that is about to begin, by concurrency."""
+    read: list[RunFigures] = []
+    found = predict(asked, read)
+    for run in _earlier(ledger, asked):
+        with suppress(UsageError):  # one that measured nothing, or is damaged, predicts nothing
+            read.append(figures_of(gather(ledger, run.id)))
+        found = predict(asked, read)
+        if all(one.speedup is not None for one in found):
+            break
+    return found
+
+
+def _earlier(ledger: Ledger, asked: Asked) -> Iterator[Run]:
+    """Runs of both arms, the newest first; then the probes of either."""
+    base, name = asked.profiles
+    both = [
+        run
+        for kind in (RunKind.TRIAL, RunKind.COMPARISON)
+        for run in ledger.runs(host=asked.host, kind=kind, profile=name, most=MOST_READ)
+        if base in run.profiles
+    ]
+    yield from sorted(both, key=lambda run: run.began_s, reverse=True)
+    for profile in asked.profiles:
+        yield from ledger.runs(host=asked.host, kind=RunKind.PROBE, profile=profile, most=MOST_READ)
