@@ -29,11 +29,6 @@ def quote_for_any_shell(argv: Sequence[str]) -> str:
     return " ".join(("/bin/sh", "-c", _quote(_DECODE_AND_RUN), "sh", *_encode(argv)))
 
 
-def in_c_locale(argv: Sequence[str]) -> tuple[str, ...]:
-    """`argv` for a tool whose answer is parsed: in English and with decimal points."""
-    return ("/usr/bin/env", "LC_ALL=C", *argv)
-
-
 def _quote(word: str) -> str:
     return word if _BARE.fullmatch(word) else f"'{word}'"
 

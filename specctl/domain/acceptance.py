@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-TOLERANCE = 1e-9
 
 
 def add_histograms(histograms: Iterable[Sequence[int]]) -> tuple[int, ...] | None:
@@ -38,11 +35,6 @@ def conditional_acceptance(histogram: Sequence[int]) -> tuple[float | None, ...]
         reached = sum(histogram[place - 1 :])
         shares.append(sum(histogram[place:]) / reached if reached else None)
     return tuple(shares)
-
-
-def is_monotone(marginals: Sequence[float]) -> bool:
-    """No position is accepted more often than the one before it."""
-    return all(later <= earlier + TOLERANCE for earlier, later in pairwise(marginals))
 
 
 def find_contradictions(

@@ -94,11 +94,6 @@ class ServerArguments:
         return self.option(flag) is not None
 
     @property
-    def unclear(self) -> tuple[Option, ...]:
-        """Options that are unknown to SGLang 0.5.23 or the beginning of several of its flags."""
-        return tuple(option for option in self.options if not option.is_clear)
-
-    @property
     def config(self) -> str | None:
         """The file of `--config FILE`, which may hold any flag that is not on the command line."""
         return self.text("config")

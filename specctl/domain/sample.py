@@ -94,13 +94,6 @@ class GpuSample:
 
     missing: Reasons = field(default_factory=dict)
 
-    @property
-    def resident_bytes(self) -> int | None:
-        """What its processes hold together; None when one of them does not tell."""
-        known = [p.memory_bytes for p in self.processes or () if p.memory_bytes is not None]
-        is_whole = self.processes is not None and len(known) == len(self.processes)
-        return sum(known) if is_whole else None
-
     def reason(self, name: str) -> Missing:
         """Why the field `name` is None."""
         return self.missing.get(name, NOT_YET)

@@ -1,4 +1,4 @@
-"""What a version of SGLang can be asked and told, as data: paths, first and last version, keys.
+"""What a version of SGLang can be asked and told, as data: paths, first and last version.
 
 Boundaries are the first (last) of the releases looked at, 0.4.1 to 0.5.23; a post release between
 two of them may differ. A version that does not say (nightly, fork) is probed, best path first.
@@ -7,20 +7,8 @@ two of them may differ. A version that does not say (nightly, fork) is probed, b
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 from specctl.domain.versions import is_at_least
-
-
-class Key(StrEnum):
-    """Which key a path asks for."""
-
-    OPEN = "none"
-    NORMAL = "api key"
-    """The plain key, when the server has one."""
-
-    ADMIN = "admin key"
-    """The admin key when the server has one (the plain key is refused then), else the plain one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,45 +22,36 @@ class Capability:
     until: str | None = None
     """The first release without it; None while every later one has it."""
 
-    key: Key = Key.NORMAL
-    is_cheap: bool = True
-    """May be polled: does not generate, does not wait for the scheduler, is not large."""
-
     note: str = ""
 
 
 CAPABILITIES: tuple[Capability, ...] = (
-    Capability("ready", "GET", "/ready", "0.5.20", key=Key.OPEN),
+    Capability("ready", "GET", "/ready", "0.5.20"),
     Capability(
-        "health", "GET", "/health", "0.4.1", key=Key.OPEN, is_cheap=False,
+        "health", "GET", "/health", "0.4.1",
         note="generates a token and takes a second since 0.4.10.post2; before that it is 200 as "
         "soon as HTTP is up and says nothing about readiness",
     ),
-    Capability("health_generate", "GET", "/health_generate", "0.4.1", key=Key.OPEN, is_cheap=False),
-    Capability("metrics", "GET", "/metrics", "0.4.1", key=Key.OPEN, note="needs --enable-metrics"),
-    Capability("server_info", "GET", "/server_info", "0.5.6", is_cheap=False),
-    Capability("server_info", "GET", "/get_server_info", "0.4.1", is_cheap=False,
+    Capability("health_generate", "GET", "/health_generate", "0.4.1"),
+    Capability("metrics", "GET", "/metrics", "0.4.1", note="needs --enable-metrics"),
+    Capability("server_info", "GET", "/server_info", "0.5.6"),
+    Capability("server_info", "GET", "/get_server_info", "0.4.1",
                note="logs a warning on every call since 0.5.6"),
     Capability("model_info", "GET", "/model_info", "0.5.6"),
     Capability("model_info", "GET", "/get_model_info", "0.4.1"),
     Capability("models", "GET", "/v1/models", "0.4.1"),
     Capability("loads", "GET", "/v1/loads", "0.5.8"),
     Capability("loads", "GET", "/get_load", "0.4.9", "0.5.21"),
-    Capability("flush", "POST", "/flush_cache", "0.4.1", key=Key.ADMIN, is_cheap=False),
-    Capability("abort", "POST", "/abort_request", "0.4.9", key=Key.ADMIN, is_cheap=False,
+    Capability("flush", "POST", "/flush_cache", "0.4.1"),
+    Capability("abort", "POST", "/abort_request", "0.4.9",
                note='{"abort_all": true}'),
-    Capability("thresholds", "POST", "/set_internal_state", "0.4.4", key=Key.ADMIN, is_cheap=False,
+    Capability("thresholds", "POST", "/set_internal_state", "0.4.4",
                note="resets the lifetime accept length"),
-    Capability("corpus_add", "POST", "/add_external_corpus", "0.5.11", key=Key.ADMIN,
-               is_cheap=False, note="NGRAM only; unused while the SAM budget is 0"),
-    Capability("corpus_remove", "POST", "/remove_external_corpus", "0.5.11", key=Key.ADMIN,
-               is_cheap=False),
-    Capability("corpus_list", "GET", "/list_external_corpora", "0.5.11", key=Key.ADMIN),
+    Capability("corpus_add", "POST", "/add_external_corpus", "0.5.11",
+               note="NGRAM only; unused while the SAM budget is 0"),
+    Capability("corpus_remove", "POST", "/remove_external_corpus", "0.5.11"),
+    Capability("corpus_list", "GET", "/list_external_corpora", "0.5.11"),
 )  # fmt: skip
-
-_SEPARATE_ADMIN_KEY_SINCE = "0.5.8"
-_OPEN_METRICS_SINCE = "0.5.5"
-_HEALTH_IS_READINESS_SINCE = "0.4.10.post2"
 
 
 def has(name: str, version: str | None) -> bool | None:
@@ -113,17 +92,6 @@ def server_info_paths(version: str | None) -> tuple[str, ...]:
     return tuple(one.path for one in ways("server_info", version))
 
 
-def readiness_paths(version: str | None) -> tuple[str, ...]:
-    """What tells ready from starting, cheapest first; empty before 0.4.10.post2: only the log does.
-
-    /health generates a token per call: at most one outstanding, and a pause after a 503.
-    """
-    paths = [one.path for one in ways("ready", version)]
-    if is_at_least(version, _HEALTH_IS_READINESS_SINCE) is not False:
-        paths.append("/health")
-    return tuple(paths)
-
-
 def live_sources(version: str | None, *, has_metrics: bool | None = None) -> tuple[str, ...]:
     """Where throughput and accept length are read, the cheapest that has them first.
 
@@ -136,22 +104,3 @@ def live_sources(version: str | None, *, has_metrics: bool | None = None) -> tup
     if has_loads(version) is not False:
         sources.append("/v1/loads")
     return (*sources, "log", *server_info_paths(version))
-
-
-def key_for(path: str, version: str | None) -> Key:
-    """Which key `path` asks for in `version`.
-
-    Before 0.5.8 one key served for everything but /health (and /metrics, open by 0.5.5).
-    """
-    if path.startswith(("/health", "/ready")):
-        return Key.OPEN
-    if path.startswith("/metrics"):
-        return Key.NORMAL if is_at_least(version, _OPEN_METRICS_SINCE) is False else Key.OPEN
-    key = next((one.key for one in CAPABILITIES if one.path == path), Key.NORMAL)
-    is_split = is_at_least(version, _SEPARATE_ADMIN_KEY_SINCE)
-    return Key.NORMAL if key is Key.ADMIN and is_split is False else key
-
-
-def needs_admin_key(path: str, version: str | None) -> bool:
-    """Whether the admin key is asked for where the server has one."""
-    return key_for(path, version) is Key.ADMIN

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from specctl.domain.driver_trouble import MISMATCH
 from specctl.domain.missing import Missing, Why
 from specctl.domain.text import clean
@@ -23,7 +21,6 @@ _TROUBLE = (
     ("Unable to determine the device handle", Missing(Why.ERROR, "a GPU does not answer")),
     ("Insufficient Permissions", Missing(Why.NO_PERMISSION)),
 )
-_LIBRARY = re.compile(r"NVML library version:\s*([\d.]{1,32})")
 _DETAIL_CHARACTERS = 120
 
 
@@ -36,9 +33,3 @@ def read_trouble(text: str) -> Missing | None:
         if line.startswith("Failed to initialize NVML"):
             return Missing(Why.ERROR, clean(line)[:_DETAIL_CHARACTERS])
     return None
-
-
-def read_library_version(text: str) -> str | None:
-    """The library's version that newer builds add to a mismatch."""
-    match = _LIBRARY.search(text)
-    return match[1].rstrip(".") if match else None

@@ -78,10 +78,7 @@ class Engine:
 
     # ------------------------------------------------ requests
     def submit(self, request: Request) -> None:
-        """Queue a request; ValueError if its rid is in use or it has no tokens.
-
-        A prompt that is too long is not refused here: `find_refusal` says why it would be.
-        """
+        """Queue a request; ValueError if its rid is in use or it has no tokens."""
         if request.rid in self._accounts:
             raise ValueError(f"request {request.rid} is here already")
         if not request.tokens:
@@ -94,15 +91,6 @@ class Engine:
         account = Account(prompt_tokens=len(request.tokens), submitted_s=self.now_s)
         self._accounts[request.rid] = account
         self._waiting.append(Live(request, account, answer, min(request.max_new_tokens, room)))
-
-    def find_refusal(self, request: Request) -> str | None:
-        """Why it can never be served: its prompt is as long as the context or the KV cache."""
-        longest = min(self.setting.context_length, self.setting.max_total_tokens) - 2
-        if len(request.tokens) <= longest:
-            return None
-        return (
-            f"the prompt has {len(request.tokens)} tokens, {longest} is the most there is room for"
-        )
 
     def abort(self, rid: str) -> bool:
         """End a request, queued or running; its last emission comes with the next step."""

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
         ArmSummary,
         BreakEvenSummary,
         ConcurrencySummary,
-        Spread,
         TrialSummary,
     )
 
@@ -173,12 +172,3 @@ def _memory_words(one: ConcurrencySummary) -> list[str]:
             f"{base.profile} {base.most_requests}"
         )
     return lines
-
-
-def spread_words(found: Spread, digits: int = 1) -> str:
-    """`52.1 (51.8 to 52.4)`."""
-    if found.mean is None or found.low is None or found.high is None:
-        return UNKNOWN
-    if found.launches == 1:
-        return f"{found.mean:.{digits}f}"
-    return f"{found.mean:.{digits}f} ({found.low:.{digits}f} to {found.high:.{digits}f})"

@@ -104,7 +104,7 @@ def _run_round(
         course.left[arm] = (number + 1, why)
         course.going.remove(arm)
     if not [arm for arm in course.going if arm != plan.baseline]:
-        course.ended = course.ended or "no candidate is left that could be measured"
+        course.ended = "no candidate is left that could be measured"
         return False
     return _close_round(plan, blocks, course, number)
 

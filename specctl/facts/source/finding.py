@@ -17,9 +17,3 @@ def find_line(texts: Mapping[str, str], file: str, needle: str) -> Place | None:
     if text is None or start < 0:
         return None
     return Place(file, text.count("\n", 0, start) + 1)
-
-
-def find_anywhere(texts: Mapping[str, str], needle: str, *, under: str = "") -> Place | None:
-    """The first line of any file below `under` that holds `needle`, in the order of the names."""
-    places = (find_line(texts, file, needle) for file in sorted(texts) if file.startswith(under))
-    return next((place for place in places if place is not None), None)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from specctl.adapters.quoting import in_c_locale, quote_for_any_shell
+from specctl.adapters.quoting import quote_for_any_shell
 
 SHELLS = {
     shell: shutil.which(shell) for shell in ("sh", "bash", "fish", "tcsh", "csh", "zsh", "ksh")
@@ -93,8 +93,3 @@ def test_a_shells_own_word_is_not_taken_for_the_program():
     script = f"printf() {{ echo wrong; }}\n{command}"
     done = subprocess.run(["bash", "-c", script], capture_output=True, check=True)
     assert done.stdout == b"x"
-
-
-def test_c14_a_tool_is_asked_in_english_with_decimal_points():
-    done = subprocess.run(in_c_locale(("locale",)), capture_output=True, text=True, check=True)
-    assert 'LC_NUMERIC="C"' in done.stdout

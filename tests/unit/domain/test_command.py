@@ -192,13 +192,13 @@ def test_aliases_prefixes_and_lists():
     assert option is not None
     assert option.values == ("1", "2")
     assert arguments.has("enable-metrics")
-    assert not arguments.unclear
+    assert all(option.is_clear for option in arguments.options)
     assert not arguments.stray
 
 
 @pytest.mark.parametrize("written", ["--speculative-draft-mod", "--speculative-adapt", "--page"])
 def test_an_ambiguous_beginning_is_not_guessed(written):
-    (option,) = parse_argv([*PREFIX, written, "x"]).unclear
+    (option,) = (o for o in parse_argv([*PREFIX, written, "x"]).options if not o.is_clear)
     assert len(option.meant) > 1
     assert option.flag == written.removeprefix("--")
 

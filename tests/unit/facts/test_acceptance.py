@@ -1,32 +1,17 @@
 from __future__ import annotations
 
 import json
-import re
 
 import pytest
 
 from specctl.domain.missing import Why
-from specctl.facts.accept_rate import RateDefinition, rate_definition, strict_rate
 from specctl.facts.differences import Difference, differences
 from specctl.facts.generate import read_meta_info
 from tests.unit.facts.captures import case
 
-LOG_LINE = re.compile(
-    r"(\w+): accept len: ([\d.]+), accept rate: ([\d.]+) +"
-    r"\(num_draft_tokens=(\d+)\) +-> strict rate (.*)"
-)
-
 
 def fixture(word: str) -> str:
     return next(line for line in case("A06").split("\n") if line.startswith(word))
-
-
-@pytest.mark.parametrize("name", ["legacy_log:", "legacy_log_zero_accept", "ngram_log"])
-def test_a06_one_strict_rate_from_length_and_draft_tokens(name: str) -> None:
-    match = LOG_LINE.match(fixture(name))
-    assert match is not None
-    length, drafts, expected = float(match[2]), int(match[4]), float(match[5])
-    assert strict_rate(length, drafts) == pytest.approx(expected, abs=0.005)
 
 
 def test_a06_a_client_zero_is_not_reported() -> None:
@@ -45,26 +30,6 @@ def test_a06_the_good_record() -> None:
     assert counts.histogram is not None
     assert sum(counts.histogram) == counts.verify_steps == 43
     assert sum(k * steps for k, steps in enumerate(counts.histogram)) == counts.correct_drafts
-
-
-@pytest.mark.parametrize(
-    ("version", "definition"),
-    [
-        ("0.5.4", RateDefinition.LEGACY),
-        ("0.5.10.post1", RateDefinition.LEGACY),
-        ("0.5.11", RateDefinition.STRICT),
-        ("0.5.23", RateDefinition.STRICT),
-        ("0.0.0.dev1+g70df09b83", RateDefinition.UNKNOWN),
-        (None, RateDefinition.UNKNOWN),
-    ],
-)
-def test_a06_rates_are_labelled_by_version(version: str | None, definition: RateDefinition) -> None:
-    assert rate_definition(version) is definition
-
-
-@pytest.mark.parametrize(("length", "drafts"), [(2.0, 1), (0.0, 4)])
-def test_no_rate_without_drafts(length: float, drafts: int) -> None:
-    assert strict_rate(length, drafts) is None
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ def test_a_full_item_becomes_a_full_sample():
     assert (sample.host.network_rx_bytes_per_s, sample.host.network_tx_bytes_per_s) == (500, 1000)
     assert gpu.processes is not None
     assert (gpu.processes[0].user, gpu.processes[0].pid_is_local) == ("op", True)
-    assert gpu.resident_bytes == 60 * GIB
+    assert [p.memory_bytes for p in gpu.processes] == [60 * GIB]
     assert (sample.cost_ms, sample.driver_ms, sample.gpu_age_s) == (2.5, 1.0, None)
 
 
@@ -169,7 +169,7 @@ def test_b01_a_gpu_without_own_memory_shows_the_hosts():
     (found,) = read_sample(_item(gpu), None)[0].gpus
     assert found.memory_scheme == "unified"
     assert (found.memory_total_bytes, found.memory_used_bytes) == (128 * GIB, 8 * GIB)
-    assert found.resident_bytes == 91418 * MIB
+    assert [p.memory_bytes for p in found.processes or ()] == [91418 * MIB]
 
 
 @pytest.mark.parametrize(("name", "why"), [("Tesla T4", "not supported"), ("NVIDIA GB10", "error")])
@@ -232,7 +232,6 @@ def test_a_lost_gpu_keeps_its_row():
     (gpu,) = read_sample(_item(row), None)[0].gpus
     assert (gpu.uuid, gpu.lost, gpu.processes) == ("GPU-a", True, None)
     assert gpu.reason("power_w").why is Why.LOST
-    assert gpu.resident_bytes is None
 
 
 def test_pids_of_another_namespace_are_said_to_be():
@@ -270,7 +269,8 @@ def test_b01_nvidia_smi_stands_in_for_nvml():
     (gpu,) = sample.gpus
     assert (sample.gpu_source, sample.gpu_missing, sample.gpu_age_s) == ("nvidia-smi", None, 3.0)
     assert sample.driver == "580.95.05"
-    assert (gpu.memory_scheme, gpu.resident_bytes) == ("unified", 91418 * MIB)
+    assert gpu.memory_scheme == "unified"
+    assert [p.memory_bytes for p in gpu.processes or ()] == [91418 * MIB]
     _assert_every_gap_has_a_reason(sample)
 
 

@@ -5,14 +5,10 @@ import pytest
 from specctl.domain.versions import is_at_least, read_version
 from specctl.facts.capabilities import (
     CAPABILITIES,
-    Key,
     has,
     has_loads,
     has_ready,
-    key_for,
     live_sources,
-    needs_admin_key,
-    readiness_paths,
     server_info_paths,
     ways,
 )
@@ -40,25 +36,6 @@ def test_a10_what_a_version_has(
     assert server_info_paths(version) == info
 
 
-@pytest.mark.parametrize(
-    ("path", "version", "key"),
-    [
-        ("/health", "0.4.4", Key.OPEN),
-        ("/metrics", "0.4.4", Key.NORMAL),
-        ("/metrics", "0.5.23", Key.OPEN),
-        ("/ready", "0.5.23", Key.OPEN),
-        ("/server_info", "0.5.23", Key.NORMAL),
-        ("/generate", "0.5.23", Key.NORMAL),
-        ("/flush_cache", "0.5.23", Key.ADMIN),
-        ("/flush_cache", "0.5.5", Key.NORMAL),
-        ("/set_internal_state", None, Key.ADMIN),
-    ],
-)
-def test_a12_which_key_a_path_asks_for(path: str, version: str | None, key: Key) -> None:
-    assert key_for(path, version) is key
-    assert needs_admin_key(path, version) is (key is Key.ADMIN)
-
-
 def test_a_removed_path() -> None:
     assert [one.path for one in ways("loads", "0.5.20")] == ["/v1/loads", "/get_load"]
     assert [one.path for one in ways("loads", "0.5.21")] == ["/v1/loads"]
@@ -84,19 +61,6 @@ def test_the_cheapest_live_source(
     version: str, has_metrics: bool | None, sources: tuple[str, ...]
 ) -> None:
     assert live_sources(version, has_metrics=has_metrics) == sources
-
-
-@pytest.mark.parametrize(
-    ("version", "paths"),
-    [
-        ("0.4.9", ()),
-        ("0.4.10.post2", ("/health",)),
-        ("0.5.23", ("/ready", "/health")),
-        (None, ("/ready", "/health")),
-    ],
-)
-def test_readiness(version: str | None, paths: tuple[str, ...]) -> None:
-    assert readiness_paths(version) == paths
 
 
 @pytest.mark.parametrize(

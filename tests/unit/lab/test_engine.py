@@ -193,14 +193,6 @@ def test_the_reserve_keeps_requests_waiting():
     assert not any(outcome.retracted for outcome in run.outcomes)
 
 
-def test_a_prompt_without_room_is_found_before():
-    engine = make_engine(Setting(max_total_tokens=40))
-    assert engine.find_refusal(ask("a")) is None
-    words = engine.find_refusal(ask("b", "many words " * 30))
-    assert words is not None
-    assert "tokens" in words
-
-
 def test_an_answer_is_cut_to_the_room_there_is():
     run = run_all(make_engine(Setting(max_total_tokens=64)), [ask("a", max_new_tokens=500)])
     assert run.finishes["a"].kind is FinishKind.LENGTH

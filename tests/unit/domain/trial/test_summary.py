@@ -7,8 +7,8 @@ from random import Random
 import pytest
 
 from specctl.domain.probe import Void, VoidKind
-from specctl.domain.trial.rows import ALIKE, category_rows, spread_words, trial_rows, trial_words
-from specctl.domain.trial.summary import Spread, summarise
+from specctl.domain.trial.rows import ALIKE, category_rows, trial_rows, trial_words
+from specctl.domain.trial.summary import summarise
 from specctl.domain.trial.words import NO_LAUNCH
 from tests.unit.domain.trial.runs import trial_block, trial_blocks, trial_plan, voided
 
@@ -156,12 +156,6 @@ def test_an_empty_trial_has_nothing_to_say():
 def test_a_speedup_beyond_the_accept_length_names_the_suspect():
     words = " / ".join(trial_words(summarise(trial_plan(), trial_blocks(2, speedup=2.5))))
     assert "suspect the baseline" in words
-
-
-def test_figures_over_launches():
-    assert spread_words(Spread()) == "—"
-    assert spread_words(Spread(2.0, 2.0, 2.0, 1)) == "2.0"
-    assert spread_words(Spread(2.0, 1.9, 2.1, 3), 2) == "2.00 (1.90 to 2.10)"
 
 
 def test_energy_per_token_of_both_arms_is_compared():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from specctl.domain.source import Place, TreeFile
 from specctl.facts.source import answers
-from specctl.facts.source.finding import find_anywhere, find_line
+from specctl.facts.source.finding import find_line
 from specctl.facts.source.placing import placed
 from specctl.facts.source.plugins import read_plugged
 from specctl.facts.source.versions import fallback_version, read_version
@@ -175,8 +175,7 @@ def test_lines_are_found():
     assert find_line(texts, "a.py", "two") == Place("a.py", 2)
     assert find_line(texts, "a.py", "five") is None
     assert find_line(texts, "z.py", "one") is None
-    assert find_anywhere(texts, "four") == Place("b/c.py", 2)
-    assert find_anywhere(texts, "two", under="b/") is None
+    assert find_line(texts, "b/c.py", "four") == Place("b/c.py", 2)
 
 
 def test_what_is_sent_is_what_is_read():
