@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import socket
 import sqlite3
 import sys
@@ -31,14 +30,15 @@ def test_it_names_no_host_user_secret_or_home(run, workspace, home):
 
 def test_a_host_that_is_named_is_examined_and_stays_nameless(run, workspace):
     (workspace / "remotes/atlas-7.toml").write_text(LOCAL.format(python=sys.executable))
-    done = run("support", "atlas-7")
+    done = run("support", "atlas-7", USER="xanthippe", SHELL="/opt/xanthippe/bin/fish")
     assert done.status == 0, done.err
     assert "## Host <host-" in done.out
     assert "PASS connect: " in done.out
     assert " link up" in done.out
     assert "atlas-7" not in done.out
     assert socket.gethostname() not in done.out.split()
-    assert getpass.getuser() == "root" or getpass.getuser() not in done.out.split()
+    assert "SHELL: /opt/<user-" in done.out, "who runs it is in what it says"
+    assert "xanthippe" not in done.out
 
 
 def test_a_host_that_does_not_answer_is_part_of_the_report(run, workspace):
