@@ -13,6 +13,9 @@ SERVER_CELLS, WIDE_SERVER_CELLS = 46, 62
 SHORT_PLOT_ROWS = 9
 STRIP_ROWS = 2
 SOURCE_CELLS, WIDE_SOURCE_CELLS, FILES_CELLS = 50, 60, 50
+VIEWER_CELLS = 124
+"""A text takes no more than this where paths of files would be cut."""
+
 PROFILES_CELLS, WIDE_PROFILES_CELLS = 47, 62
 FOUND_ROWS, COMMAND_ROWS, FACTS_ROWS = 12, 11, 10
 
@@ -156,9 +159,9 @@ def arrange_source(
         "flags": Place(0, 1 + first + second, left, body - first - second),
     }
     if cells >= WIDE_CELLS:
-        files = left + FILES_CELLS
-        out["files"] = Place(left, 1, FILES_CELLS, body)
-        out["viewer"] = Place(files, 1, cells - files, body)
+        size = max(FILES_CELLS, cells - left - VIEWER_CELLS)
+        out["files"] = Place(left, 1, size, body)
+        out["viewer"] = Place(left + size, 1, cells - left - size, body)
     elif slot == "files":
         out["files"] = Place(left, 1, cells - left, body)
     else:

@@ -6,9 +6,13 @@ from typing import TYPE_CHECKING, cast
 
 from specctl.tui.panel import Bar, Painted
 from specctl.tui.render.chrome import footer, guide_line, header, too_small
+from specctl.tui.render.hits import crumb, is_count
+from specctl.tui.render.lines import fit
 from specctl.tui.render.replay import replay_bar
 
 if TYPE_CHECKING:
+    from textual import events
+
     from specctl.tui.application import SpecctlApp
     from specctl.tui.guide import Guide
     from specctl.tui.render.lines import Line
@@ -22,6 +26,16 @@ class Header(Bar):
         """Crumbs, badges, counts, clock."""
         screen = cast("PanelScreen", self.screen)
         return header(self.scene, screen.crumbs(), cells, host=screen.target().host)
+
+    def on_click(self, event: events.Click) -> None:
+        """A crumb leads up to it, the counts to the alerts."""
+        event.prevent_default()
+        screen, line = cast("PanelScreen", self.screen), self.draw(self.size.width)
+        back = crumb(line, event.x)
+        if back is not None and back > 1:
+            cast("SpecctlApp", self.app).climb(screen.crumbs()[-back])
+        elif is_count(line, event.x):
+            screen.action_act("alerts.open")
 
 
 class Footer(Bar):
@@ -73,4 +87,4 @@ class TooSmall(Painted):
 
     def build(self, cells: int, rows: int) -> list[Line]:
         """One line."""
-        return too_small(cells, rows)
+        return [fit(line, cells) for line in too_small(cells, rows)]

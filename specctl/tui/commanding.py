@@ -10,7 +10,8 @@ from specctl.tui.guarding import explained
 from specctl.tui.render.fleet_order import labels_of
 from specctl.tui.render.standing import server_standing, worst
 from specctl.tui.screen import PanelScreen
-from specctl.tui.screens.prompts import CommandLine, HelpDialog
+from specctl.tui.screens.help import HelpDialog
+from specctl.tui.screens.prompts import CommandLine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

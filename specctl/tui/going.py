@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from textual.app import App
-
 from specctl.tui.action import Target
+from specctl.tui.hearing import Hearing
 from specctl.tui.screen import PanelScreen
 from specctl.tui.screens.alerts import AlertsScreen
 from specctl.tui.screens.commands import CommandsScreen
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from specctl.tui.services import Services
 
 
-class Going(App[int]):
+class Going(Hearing):
     """The part of the app that opens and leaves screens."""
 
     scene: Scene
@@ -69,6 +68,21 @@ class Going(App[int]):
         if isinstance(self.screen, HostScreen):
             self._last_host = self.screen.host
         self.pop_screen()
+
+    def climb(self, crumb: str) -> None:
+        """Up to a crumb of the screen in front: the fleet, a host, or the screen before."""
+        if crumb == "Fleet":
+            self.do_fleet_open()
+            return
+        if isinstance(self.screen, HostScreen):
+            return
+        self.go_back()
+        if crumb in self.scene.hosts and not self._shows(crumb):
+            self.open_host(crumb)
+
+    def _shows(self, host: str) -> bool:
+        """The screen in front is that of the host."""
+        return isinstance(self.screen, HostScreen) and self.screen.host == host
 
     def do_fleet_open(self) -> None:
         """Back to the fleet."""

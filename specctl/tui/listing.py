@@ -121,13 +121,14 @@ class Listed(Panel):
     def _forget(self) -> None:
         self._aimed = None
 
-    def pick(self, row: int) -> None:
+    def pick(self, row: int) -> bool:
         """Put the cursor on the item that was clicked."""
         owners = self._owners if self._aimed is None else self._aimed
         self._aimed = None
         owner = owners[row] if 0 <= row < len(owners) else None
         if owner is not None:
             self.choose(owner)
+        return owner is not None
 
     def narrow(self, terms: str) -> None:
         """Show only items that match, from the first on."""

@@ -12,11 +12,13 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from specctl.tui.pressing import named
 from specctl.tui.render.chrome import replayed, simulated
 from specctl.tui.render.frames import framed
 from specctl.tui.render.glyphs import ascii_line
+from specctl.tui.render.hits import ACTION, hit
 from specctl.tui.render.lines import Drawing, Line, fit
-from specctl.tui.themes import BARE, BARE_GROUNDS, STYLES
+from specctl.tui.themes import BARE, BARE_GROUNDS, ON_GROUND, STYLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,8 +59,9 @@ class Palette:
                 bgcolor=self._variables[colour],
                 bold="bold" in flags,
             )
+        seen = ON_GROUND.get(colour, colour) if ground else colour
         return Style(
-            color=self._variables[colour],
+            color=self._variables[seen],
             bgcolor=self._variables[self._ground(ground)] if ground else None,
             bold="bold" in flags or None,
             italic="italic" in flags or None,
@@ -120,8 +123,16 @@ class Look:
 class Painted(Widget):
     """Draws a list of lines, built once for a size and kept until it is asked to repaint."""
 
+    class Hit(Message):
+        """A key or a button that is written on it was clicked."""
+
+        def __init__(self, written: str, *, by: Painted) -> None:
+            super().__init__()
+            self.written, self.by = written, by
+
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
+        self._chain = 0
         self._painted: list[Line] | None = None
         self._painted_for = (0, 0)
         self._look: Look | None = None
@@ -165,6 +176,25 @@ class Painted(Widget):
     def _built(self, cells: int, rows: int) -> list[Line]:
         lines = [fit(line, cells) for line in self.build(cells, rows)[:rows]]
         return [fit(ascii_line(line), cells) for line in lines] if self.shell.is_ascii else lines
+
+    def is_own(self, event: events.Click) -> bool:
+        """All clicks of a double click came here: the first may have opened what is here."""
+        self._chain = event.chain if event.chain in {1, self._chain + 1} else 0
+        return self._chain > 0
+
+    def tell_hit(self, event: events.Click) -> bool:
+        """Whether a key or a button was clicked, which the screen is told of."""
+        lines = self.build(*self.outer_size)
+        written = hit(lines[event.y], event.x) if event.y < len(lines) else ""
+        is_hit = written == ACTION or bool(named(written))
+        if is_hit:
+            self.post_message(self.Hit(written, by=self))
+        return is_hit
+
+    def on_click(self, event: events.Click) -> None:
+        """A click on a key presses it."""
+        if self.is_own(event):
+            self.tell_hit(event)
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """What Textual puts on the screen: no frame, padding or opacity of its own is added.
@@ -254,6 +284,9 @@ class Panel(Painted, can_focus=True):
         self.tabs: Line = []
         """Other panels of the same slot, named in the top edge."""
 
+        self._was_picked = False
+        """The last click chose something, which another one opens."""
+
         self.about = ""
         """The host of a dialog, whose own edge says what the header under it says of the host."""
 
@@ -283,9 +316,9 @@ class Panel(Painted, can_focus=True):
         """Move the cursor or scroll by `rows`; large numbers go to the end."""
         del rows
 
-    def pick(self, row: int) -> None:
-        """The row `row` inside the frame was clicked."""
-        del row
+    def pick(self, row: int) -> bool:
+        """The row `row` inside the frame was clicked; false when there is nothing to choose."""
+        return 0 <= row < self.inner_rows
 
     def pick_head(self, row: int, cell: int, cells: int) -> bool:
         """The cell of a row, of so many, was clicked; true when a head of a column took it."""
@@ -310,14 +343,18 @@ class Panel(Painted, can_focus=True):
         self.repaint()
 
     def on_click(self, event: events.Click) -> None:
-        """A click selects, a double click opens."""
-        edge = 1 if self.rule else 2
+        """A click selects or presses what is written there, a double click opens."""
+        event.prevent_default()
+        if not self.is_own(event):
+            return
+        if event.chain == 2 and self._was_picked:  # noqa: PLR2004
+            self.post_message(self.Opened())
+            return
+        edge, self._was_picked = 1 if self.rule else 2, False
         if self.pick_head(event.y - 1, event.x - edge, self.size.width - 2 * edge):
             self.post_message(self.Headed())
-        else:
-            self.pick(event.y - 1)
-            if event.chain == 2:  # noqa: PLR2004
-                self.post_message(self.Opened())
+        elif not self.tell_hit(event):
+            self._was_picked = self.pick(event.y - 1)
         self.repaint()
 
 

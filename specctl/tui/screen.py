@@ -13,6 +13,8 @@ from specctl.tui import arrange
 from specctl.tui.actions import BY_ID, Target, actions_on, refusal
 from specctl.tui.bars import Footer, GuideBar, Header, TooSmall
 from specctl.tui.panel import Painted, Panel
+from specctl.tui.pressing import press
+from specctl.tui.render.hits import ACTION
 from specctl.tui.render.lines import Line, plain
 
 if TYPE_CHECKING:
@@ -172,6 +174,16 @@ class PanelScreen(Screen[None]):
         owners = (self, self.app, work, work.tending, work.enrolling, switches)
         return next((getattr(owner, method) for owner in owners if hasattr(owner, method)), None)
 
+    @property
+    def is_typing(self) -> bool:
+        """Keys are taken by a line over the footer."""
+        return self.prompt is not None
+
+    def on_painted_hit(self, message: Painted.Hit) -> None:
+        """A key that was clicked is pressed; while something is typed only one of its own line."""
+        if not self.is_typing or isinstance(message.by, Footer):
+            press(self.app, message.written)
+
     def action_panel(self, number: str) -> None:
         """Focus the panel with that number."""
         for panel in self.query(Panel):
@@ -316,6 +328,17 @@ class Dialog(ModalScreen[Answer]):
         """Stand in the middle again."""
         del event
         self.place()
+
+    def on_painted_hit(self, message: Painted.Hit) -> None:
+        """A key that was clicked is pressed, and so is a button."""
+        if message.written == ACTION:
+            self.agree()
+        else:
+            press(self.app, message.written)
+
+    def agree(self) -> None:
+        """The button that acts was clicked."""
+        press(self.app, "enter")
 
     def place(self) -> None:
         """Stand where a dialog stands at this size."""

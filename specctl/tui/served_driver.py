@@ -32,6 +32,9 @@ class ServedDriver(WebDriver):
     def start_application_mode(self) -> None:
         """As Textual does; from now on the process ends with its server, whatever lies unread."""
         super().start_application_mode()
+        if not self._mouse:  # Textual's asks for it all the same
+            self._disable_mouse_support()
+            self.flush()
         end_with(sys.__stdin__.fileno(), self._ask_to_end, kill_group)  # type: ignore[union-attr]
 
     def _ask_to_end(self) -> None:

@@ -16,7 +16,7 @@ def tabs(hidden: Sequence[Panel], names: Mapping[str, str]) -> Line:
     out: Line = []
     for panel in hidden:
         name = names[panel.id or ""]
-        out += [*([("  ", "")] if out else []), (panel.number, "faint"), (" " + name, "dim")]
+        out += [*([("  ", "")] if out else []), (panel.number, "tab"), (" " + name, "dim")]
     return out
 
 

@@ -19,13 +19,13 @@ TOKENS: dict[str, tuple[str, str, str, str, str]] = {
     "border": ("#38424e", "#b9bfc7", "#8a8a8a", "#38424e", "#4a4a4a"),
     "focus": ("#5d83bd", "#4a74c0", "#7fc4ff", "#9aa3ad", "#b0b0b0"),
     "track": ("#2e3641", "#c6cbd1", "#6a6a6a", "#2e3641", "#404040"),
-    "select": ("#1f2c3d", "#dbe6f5", "#003a75", "#1f2c3d", "#3a3a3a"),
+    "select": ("#1c2838", "#dbe6f5", "#003a75", "#1c2838", "#363636"),
     "primary": ("#79a8f0", "#2358b8", "#7fc4ff", "#e6e9ed", "#ffffff"),
     "data": ("#4aa39a", "#2b8a7e", "#35c9ba", "#7089a0", "#b4b4b4"),
-    "data-2": ("#7d8fa8", "#71839b", "#9fb4d1", "#5d7186", "#808080"),
+    "data-2": ("#7d8fa8", "#71839b", "#9fb4d1", "#61768c", "#808080"),
     "ref": ("#c39ae8", "#7a3cae", "#e3b3ff", "#f0cbe2", "#ffffff"),
     "success": ("#8ed08f", "#26732d", "#5dff6b", "#56b4e9", "#e4e4e4"),
-    "warning": ("#e3b04b", "#8f5f00", "#ffd23e", "#f0e442", "#f4f4f4"),
+    "warning": ("#e3b04b", "#875900", "#ffd23e", "#f0e442", "#f4f4f4"),
     "error": ("#ea5f68", "#bf2734", "#ff7b7b", "#f07c3a", "#ffffff"),
     "warn-fill": ("#2e2615", "#faf0d7", "#332a00", "#2d2c12", "#2a2a2a"),
     "syn-word": ("#a9b8cc", "#3d4f66", "#ffffff", "#a9b8cc", "#d8d8d8"),
@@ -51,6 +51,12 @@ STYLES = {
     "track": "track",
     "accent": "primary",
     "key": "primary bold",
+    "prompt": "primary bold",
+    "crumb": "dim",
+    "here": "bright bold",
+    "tab": "faint",
+    "button": "foreground",
+    "chosen": "primary bold reverse",
     "data": "data",
     "data2": "data-2",
     "ref": "ref",
@@ -70,11 +76,14 @@ STYLES = {
     "comment": "faint italic",
 }
 
+ON_GROUND = {"faint": "dim", "stale": "dim"}
+"""On the ground of a chosen or marked row these would be too weak to read."""
+
 BARE = {
     # span token: flags that stand for its colour where the terminal is to have none
     "strong": "bold", "accent": "bold", "focus": "bold", "warn": "bold", "bad": "bold underline",
     "badb": "underline", "faint": "dim", "stale": "dim", "border": "dim", "track": "dim",
-    "data2": "dim", "strike": "dim", "comment": "dim",
+    "tab": "dim", "data2": "dim", "strike": "dim", "comment": "dim",
 }  # fmt: skip
 BARE_GROUNDS = {"panel": "underline", "bad-fill": ""}
 """The same for grounds; every other one is reversed text."""

@@ -10,11 +10,12 @@ from specctl.domain.errors import RefusedError, SpecctlError
 from specctl.domain.events import ServersSeen
 from specctl.domain.server import ServerState
 from specctl.tui.screens.fleet import FleetScreen
+from specctl.tui.screens.help import HelpDialog
 from specctl.tui.screens.host import HostScreen
 from specctl.tui.screens.launch import LaunchScreen
 from specctl.tui.screens.plan import PlanDialog
 from specctl.tui.screens.probe import ProbeDialog
-from specctl.tui.screens.prompts import CommandLine, HelpDialog, ProfilesDialog
+from specctl.tui.screens.prompts import CommandLine, ProfilesDialog
 from tests.tui import parts, plans, story
 from tests.tui.driving import on, press, running, shown, text_of, toasts, until
 

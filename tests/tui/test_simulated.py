@@ -22,13 +22,14 @@ from specctl.tui.screens.confirm import ConfirmDialog
 from specctl.tui.screens.difference import DifferenceScreen
 from specctl.tui.screens.drift import DriftDialog
 from specctl.tui.screens.fleet import FleetScreen
+from specctl.tui.screens.help import HelpDialog
 from specctl.tui.screens.host import HostScreen
 from specctl.tui.screens.launch import LaunchScreen
 from specctl.tui.screens.log import LogScreen
 from specctl.tui.screens.plan import PlanDialog
 from specctl.tui.screens.probe import ProbeDialog
 from specctl.tui.screens.profiles import ProfilesScreen
-from specctl.tui.screens.prompts import HelpDialog, ProfilesDialog
+from specctl.tui.screens.prompts import ProfilesDialog
 from specctl.tui.screens.reading import ReadingDialog
 from specctl.tui.screens.run import RunDialog
 from specctl.tui.screens.screening import ScreeningDialog

@@ -94,7 +94,7 @@ class AlertsPanel(Listed):
         del cells
         opened = [alert for alert in self._found if alert.is_open]
         errors = sum(alert.severity == "error" for alert in opened)
-        summary: Line = [("/" + self.terms, "key"), ("  ", "")] if self.terms else []
+        summary: Line = [("/" + self.terms, "prompt"), ("  ", "")] if self.terms else []
         if errors:
             summary += [(f"✗{errors}", "bad"), ("  ", "")]
         if len(opened) > errors:

@@ -83,7 +83,7 @@ class DifferingPanel(Listed):
         del cells
         summary = difference.counts(self.found)
         if self.terms:
-            summary = [("/" + self.terms, "key"), ("  ", ""), *summary]
+            summary = [("/" + self.terms, "prompt"), ("  ", ""), *summary]
         return self.heading, summary, []
 
 

@@ -40,10 +40,12 @@ class GpusPanel(Panel):
         """Put the cursor on another GPU."""
         self.at = min(max(0, self.at + rows), max(0, self._total() - 1))
 
-    def pick(self, row: int) -> None:
+    def pick(self, row: int) -> bool:
         """The row of a GPU was clicked."""
-        if 0 < row <= self._total() - self.top:
+        is_gpu = 0 < row <= self._total() - self.top
+        if is_gpu:
             self.at = self.top + row - 1
+        return is_gpu
 
     def draw(self, scene: Scene, cells: int, rows: int) -> Drawing:
         """The table from where it was scrolled to."""

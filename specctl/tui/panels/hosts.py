@@ -177,10 +177,12 @@ class HostsPanel(Panel):
             at = names.index(self.selected) if self.selected in names else 0
             self._select(names[min(max(0, at + rows), len(names) - 1)])
 
-    def pick(self, row: int) -> None:
+    def pick(self, row: int) -> bool:
         """Put the cursor on the host that was clicked."""
-        if 0 <= row < len(self._owners) and self._owners[row] is not None:
-            self._select(self._owners[row])
+        owner = self._owners[row] if 0 <= row < len(self._owners) else None
+        if owner is not None:
+            self._select(owner)
+        return owner is not None
 
     def pick_head(self, row: int, cell: int, cells: int) -> bool:
         """Order by the column whose head was clicked."""

@@ -13,6 +13,7 @@ from specctl.tui.render.log_text import (
     bottom_for,
     cause_lines,
     draw_log_text,
+    line_at,
     lines_in_sight,
 )
 
@@ -91,12 +92,12 @@ class LogTextPanel(Panel):
         if self.view.bottom is None and before != self.reel.first:
             self.view = replace(self.view, bottom=self.reel.last)
 
-    def pick(self, row: int) -> None:
+    def pick(self, row: int) -> bool:
         """Choose the line that was clicked."""
-        number = self._first()
-        view = replace(self.view, chosen=None)
-        body, first, _ = lines_in_sight(self.reel, view, self._cells, self.inner_rows)
-        del body
-        if not self.view.wraps and self.reel.first <= first + row <= self.reel.last:
-            number = first + row
+        if not len(self.reel):
+            return False
+        reel, rows = self.reel, self.inner_rows
+        number = line_at(reel, self.standing, self.view, self._cells, rows=rows, row=row)
+        if number is not None:
             self.view = replace(self.view, chosen=number)
+        return number is not None

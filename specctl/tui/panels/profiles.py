@@ -82,7 +82,7 @@ class ProfilesList(Listed):
         entries = self.shelf.profiles.entries
         summary: Line = [(str(self.count()), "strong")] if entries else []
         if self.terms:
-            summary = [("/" + self.terms, "key"), ("  ", ""), *summary]
+            summary = [("/" + self.terms, "prompt"), ("  ", ""), *summary]
         return "Profiles", summary, profiles.git_note(entries)
 
 

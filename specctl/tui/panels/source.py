@@ -201,7 +201,7 @@ class FlagsPanel(SourcePart):
             return "Flags", [], []
         summary: Line = [(str(self.count()), "strong")]
         if self.terms:
-            summary = [("/" + self.terms, "key"), ("  ", ""), *summary]
+            summary = [("/" + self.terms, "prompt"), ("  ", ""), *summary]
         if chosen is not None and self.desk.own_flags:
             summary += [("  ", ""), (f"{self.desk.own_flags} for {chosen.name}", "dim")]
         return "Flags", summary, []
@@ -272,7 +272,7 @@ class FilesPanel(SourcePart):
             found = len(desk.hits.found) if desk.hits else 0
             pattern = desk.finding or (desk.hits.pattern if desk.hits else "")
             summary: Line = [
-                (pattern, "key"),
+                (pattern, "prompt"),
                 ("  ", ""),
                 (f"{found:,}", "strong"),
                 (" lines", "dim"),
@@ -283,8 +283,8 @@ class FilesPanel(SourcePart):
         total = len(desk.tree.files) if desk.tree else 0
         summary = [(f"{total:,}", "strong"), (" files", "dim")] if total else []
         if self.terms:
-            shown: Line = [("/" + self.terms, "key"), ("  ", ""), (f"{self.count():,} of ", "dim")]
-            summary = [*shown, *summary]
+            shown = (f"{self.count():,} of ", "dim")
+            summary = [("/" + self.terms, "prompt"), ("  ", ""), shown, *summary]
         return "Files", summary, []
 
 
@@ -349,9 +349,10 @@ class ViewerPanel(SourcePart):
         elif self.found is None or self._searched != (self.terms, id(code)):
             self.found, self._searched = viewer.search(code, self.terms), (self.terms, id(code))
 
-    def pick(self, row: int) -> None:
+    def pick(self, row: int) -> bool:
         """Put the cursor on the line that was clicked."""
         self.choose(self.top + row)
+        return super().pick(row)
 
     def slide(self, by: int) -> None:
         """Look further right or left."""

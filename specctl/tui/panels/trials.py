@@ -8,6 +8,7 @@ from specctl.tui.listing import Listed
 from specctl.tui.panel import Panel, Scrolled
 from specctl.tui.render.chrome import hints
 from specctl.tui.render.forest import draw_ratio
+from specctl.tui.render.hits import text_at
 from specctl.tui.render.lines import Drawing, Line, error_lines
 from specctl.tui.render.trial import Under, draw_answer
 from specctl.tui.render.trials import (
@@ -30,6 +31,12 @@ if TYPE_CHECKING:
     from specctl.tui.scene import Scene
     from specctl.tui.trial_desk import TrialDesk
     from specctl.tui.trials import TrialSheet
+
+
+HEADS = {
+    "VERDICT": "by verdict", "OUTCOME": "by verdict", "HOST": "by host", "PROFILE": "by profile",
+    "AGE": "newest first",
+}  # fmt: skip
 
 
 class Looked:
@@ -222,6 +229,8 @@ class TrialsPanel(Listed):
     def __init__(self, desk: TrialDesk) -> None:
         super().__init__(id="trials")
         self.desk = desk
+        self.wanted = ""
+        """The order whose head was clicked; empty for a column that has none."""
 
     @property
     def keeps_cursor(self) -> bool:
@@ -246,6 +255,12 @@ class TrialsPanel(Listed):
     def head(self, cells: int) -> list[Line]:
         """Names of the columns."""
         return [trial_head(cells, has_kinds=self.desk.shows_all)]
+
+    def pick_head(self, row: int, cell: int, cells: int) -> bool:
+        """Order by the column whose head was clicked, where the list has such an order."""
+        head = trial_head(cells, has_kinds=self.desk.shows_all)
+        self.wanted = HEADS.get(text_at(head, cell), "") if row == 0 else ""
+        return row == 0
 
     def item(self, index: int, cells: int) -> Line:
         """One trial."""
@@ -272,7 +287,7 @@ class TrialsPanel(Listed):
         total = len(self.desk.listed)
         summary: Line = [(f"{self.count()} of {total}" if self.terms else str(total), "dim")]
         if self.terms:
-            summary = [("/", "key"), (self.terms, "text"), ("  ", ""), *summary]
+            summary = [("/", "prompt"), (self.terms, "text"), ("  ", ""), *summary]
         if self.desk.order != ORDERS[0]:
             summary = [(self.desk.order, "text"), ("  ", ""), *summary]
         note = hints([("t", "trials alone" if self.desk.shows_all else "all runs")])

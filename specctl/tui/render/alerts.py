@@ -33,18 +33,23 @@ def mark(*, is_error: bool) -> tuple[str, str]:
 
 def alert_head(cells: int) -> Line:
     """The names of the columns."""
-    heads = [("!", 1), ("SINCE", TIME_CELLS), ("HOST", HOST_CELLS), ("RULE", RULE_CELLS)]
+    heads = [("!", 1), ("SINCE", TIME_CELLS), ("HOST", HOST_CELLS), *_rule("RULE", cells)]
     line = row(*[([(head, "faint")], size) for head, size in heads])
     return [*line, ("  ", ""), *_rest([("WHAT", "faint")], [("VALUE", "faint")],
                                       [("LASTS", "faint")], cells)]  # fmt: skip
 
 
+def _rule(text: str, cells: int) -> list[tuple[str, int]]:
+    """The column of the rule, where the sentence beside it has room enough."""
+    return [(text, RULE_CELLS)] if cells >= WIDE_CELLS else []
+
+
 def _rest(words: Line, value: Line, lasts: Line, cells: int) -> Line:
-    """What is left of a row beside its first four columns; the value goes first."""
-    left = cells - (1 + TIME_CELLS + HOST_CELLS + RULE_CELLS + 8)
+    """What is left of a row beside its first columns; the value goes first, then the rule."""
+    left = cells - (1 + TIME_CELLS + HOST_CELLS + 6)
     if cells < WIDE_CELLS:
         return row((words, left - LASTS_CELLS - 2), (lasts, LASTS_CELLS, ">"))
-    size = left - LASTS_CELLS - VALUE_CELLS - 4
+    size = left - RULE_CELLS - 2 - LASTS_CELLS - VALUE_CELLS - 4
     return row((words, size), (value, VALUE_CELLS), (lasts, LASTS_CELLS, ">"))
 
 
@@ -58,7 +63,7 @@ def alert_row(scene: Scene, alert: HostAlert, cells: int, *, is_seen: bool) -> L
         ([glyph if is_loud or not alert.is_open else (glyph[0], "dim")], 1),
         ([(figures.clock(alert.raised_at_s, scene.offset_s)[:5], soft)], TIME_CELLS),
         ([(middle(alert.host, HOST_CELLS), "title" if is_loud else "dim")], HOST_CELLS),
-        ([(alert.rule, soft)], RULE_CELLS),
+        *[([(rule, soft)], size) for rule, size in _rule(alert.rule, cells)],
     )
     value: Line = [(alert.value, "strong" if is_loud else "faint")]
     badge = simulated(scene, alert.host)
@@ -86,7 +91,7 @@ def alert_more(scene: Scene, alert: HostAlert, cells: int, *, is_seen: bool) -> 
     out: list[Line] = [[(INDENT, ""), (text, "text")] for text in wrap(alert.words[:LONGEST], room)]
     out += [[(INDENT, ""), (text, "dim")] for text in wrap((times + value + seen)[:LONGEST], room)]
     for n, text in enumerate(wrap(alert.hint[:LONGEST], room - 2)):
-        out.append([(INDENT, ""), ("→ " if n == 0 else "  ", "key"), (text, "text")])
+        out.append([(INDENT, ""), ("→ " if n == 0 else "  ", "prompt"), (text, "text")])
     rule = wrap(_rule_words(alert.rule)[:LONGEST], room)
     return [*out, *[[(INDENT, ""), (text, "faint")] for text in rule]]
 

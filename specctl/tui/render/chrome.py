@@ -49,7 +49,7 @@ def _crumbs(crumbs: Sequence[str], room: int) -> Line:
         if i:
             out.append((" › ", "faint"))
         last = i == len(shown) - 1
-        out.append((middle(crumb, max(8, room - width(out))), "bright" if last else "dim"))
+        out.append((middle(crumb, max(8, room - width(out))), "here" if last else "crumb"))
     return guard(out)
 
 
@@ -107,7 +107,7 @@ def footer(
         (" help ", "dim"),
     ]
     items = _footer_items(screen, target, is_replay=scene.replay is not None)
-    left = few(items, cells - width(right) - 2, gap=2)
+    left = few(items, cells - width(right) - 3, gap=2)
     return spread([(" ", ""), *left], right, cells)
 
 
@@ -178,7 +178,7 @@ def guide_line(
     """How far the guide has come, what to press next, and what hides it where keys are heard."""
     at, last = step
     right: Line = [*hints([("f2", "hides this")] if can_hide else []), (" ", "")]
-    left: Line = [(" ", ""), (f"{at} of {last}", "faint"), ("  ", "")]
+    left: Line = [(" ", ""), (f"{at} of {last}", "dim"), ("  ", "")]
     for n, (key, words) in enumerate(hint):
         left += [(", ", "text")] if n else []
         left += [(f" {key} ", "keybox"), (" ", "")] if key else []

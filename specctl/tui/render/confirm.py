@@ -54,6 +54,11 @@ def draw_question(title: str, question: Question, answer: Answer, cells: int, ro
     return Drawing(title, [*shown, *bottom], [("nothing has been done yet", "dim")])
 
 
+def last_top(question: Question, rows: int) -> int:
+    """How far down the text can be scrolled."""
+    return max(0, natural_rows(question) - max(rows, len(_field(question, "")) + 3))
+
+
 def natural_rows(question: Question) -> int:
     """Rows that show everything."""
     return len(question.body) + len(_field(question, "")) + 2
@@ -78,11 +83,11 @@ def _buttons(question: Question, answer: Answer, cells: int) -> Line:
     """Cancel and the action; the chosen one is reversed."""
     if question.off:
         return spread(
-            [("✗ ", "bad"), (question.off, "text")], [("  Close  esc  ", "keybox")], cells
+            [("✗ ", "bad"), (question.off, "text")], [("  Close  esc  ", "chosen")], cells
         )
     allowed = is_allowed(question, answer.typed)
     chosen = answer.on_action and allowed
-    act = "dim on panel" if not allowed else "keybox" if chosen else "text on panel"
-    cancel = "text on panel" if chosen else "keybox"
+    act = "dim on panel" if not allowed else "chosen" if chosen else "button on panel"
+    cancel = "button on panel" if chosen else "chosen"
     right: Line = [("  Cancel  esc  ", cancel), ("   ", ""), (f"  {question.action}  ", act)]
     return spread(hints([("← →", "choose"), ("enter", "do it")]), right, cells)

@@ -95,10 +95,10 @@ def _head(column: Column, size: int, order: Order) -> Line:
         return [(column.head, "faint")]
     arrow = "▼" if order.falls else "▲"
     if len(column.head) + 1 > size:
-        return [(column.head, "key")]
+        return [(column.head, "prompt")]
     if column.align == ">":
-        return [(arrow, "key"), (column.head, "dim")]
-    return [(column.head, "dim"), (arrow, "key")]
+        return [(arrow, "prompt"), (column.head, "dim")]
+    return [(column.head, "dim"), (arrow, "prompt")]
 
 
 def _top(owners: Sequence[str | None], selected: str | None, rows: int) -> int:
@@ -125,7 +125,7 @@ def _summary(scene: Scene, table: Table) -> Line:
     if not table.terms:
         return out
     mark: Line = [("✗ ", "bad")] if table.problems else []
-    return [*mark, ("/" + table.terms, "key"), ("  ", ""), *out]
+    return [*mark, ("/" + table.terms, "prompt"), ("  ", ""), *out]
 
 
 def _nothing(scene: Scene, terms: str) -> list[Line]:

@@ -32,14 +32,14 @@ def order_bar(order: Order, cells: int) -> Line:
         mark = ("▼" if order.falls else "▲") if name == order.by else ""
         tone = "bright" if name == order.by else "dim"
         items.append([(letter, "key"), (f" {name}{mark}", tone)])
-    left: Line = [(" order ", "key"), *few(items, cells - width(right) - 9, gap=2)]
+    left: Line = [(" order ", "prompt"), *few(items, cells - width(right) - 9, gap=2)]
     return spread(left, right, cells)
 
 
 def filter_bar(editor: Editor, count: int, problems: Sequence[str], cells: int) -> Line:
     """The filter as it is typed, how many hosts match, and everything that is wrong with it."""
     keys: Line = [*hints([("tab", "field"), ("enter", "keeps it"), ("esc", "clears")]), (" ", "")]
-    typed: Line = [(" /", "key"), *editor.line()]
+    typed: Line = [(" /", "prompt"), *editor.line()]
     if not problems:
         return spread(typed, [(f"{count} match", "dim"), ("  ", ""), *keys], cells)
     room = cells - max(SHORTEST_FILTER, width(typed)) - 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -31,8 +32,10 @@ ORDER = (
 
 SPINNER = "◐◓◑◒"
 
-_PAIRS = {"≠": "<>", "→": "->"}
-"""Two cells for one: they take the space after them."""
+_PAIRS = {"≠": "<>", "→": "->", "≥": ">=", "≤": "<="}
+"""Two cells for one: they take the space after them, else one of the next wide gap."""
+
+GAP = re.compile(" {3,}")
 
 _SINGLE = {
     "●": "*", "◉": "@", "◐": "~", "◓": "~", "◑": "~", "◒": "~", "◌": "o", "✗": "X", "✓": "+",
@@ -63,5 +66,23 @@ def ascii_text(text: str) -> str:
 
 
 def ascii_line(line: Line) -> Line:
-    """The line with every mark of ours replaced."""
-    return [(text if text.isascii() else ascii_text(text), token) for text, token in line]
+    """The line with every mark of ours replaced; where it grew, the next wide gap yields."""
+    out: Line = []
+    over = 0
+    for text, token in line:
+        if text.isascii():
+            kept = _narrowed(text, over) if over > 0 else text
+            over -= len(text) - len(kept)
+        else:
+            kept = ascii_text(text)
+            over += len(kept) - len(text)
+        out.append((kept, token))
+    return out
+
+
+def _narrowed(text: str, over: int) -> str:
+    """`text` with up to `over` blanks less; columns stay two cells apart."""
+    gap = GAP.search(text)
+    if gap is None:
+        return text
+    return text[: gap.start()] + text[gap.start() + min(over, len(gap[0]) - 2) :]

@@ -23,26 +23,29 @@ HOW = (
 )
 GAP_CELLS = 2
 COLUMN_CELLS = 32
+FIELD_ROWS = 2
 FOUND_CELLS = 16
 
 
-def draw_help(
+def help_lines(
     screen: str,
     target: Target,
-    search: Editor,
+    terms: str,
     cells: int,
-    rows: int,
-    *,
-    top: int = 0,
     why: Callable[[Action, Target], str] = refusal,
+) -> list[Line]:
+    """Keys and commands that mean something here; with terms, those that hold them."""
+    return found(screen, target, terms, why) if terms else blocks(screen, target, cells)
+
+
+def draw_help(
+    screen: str, search: Editor, body: Sequence[Line], rows: int, *, top: int = 0
 ) -> Drawing:
-    """Keys and commands that mean something here; typing searches."""
-    field: Line = [("/ ", "key"), *search.line()]
+    """Those of them that are in sight; typing searches."""
+    field: Line = [("/ ", "prompt"), *search.line()]
     if not search.text:
         field.append(("type to search keys and commands", "faint"))
-    body = found(screen, target, search.text, why) if search.text else blocks(screen, target, cells)
-    room = max(1, rows - 2)
-    top = min(top, max(0, len(body) - room))
+    room = max(1, rows - FIELD_ROWS)
     title = f"Keys on this screen: {screen.capitalize()}"
     note: Line = [("esc", "key"), (" closes", "dim")]
     if len(body) > room:

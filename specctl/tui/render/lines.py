@@ -227,7 +227,7 @@ def plain(lines: list[Line]) -> str:
     return "\n".join("".join(text for text, _ in line).rstrip() for line in lines)
 
 
-STAYS = {"", "faint", "track", "dim", "border", "key"}
+STAYS = {"", "faint", "track", "dim", "border", "key", "prompt"}
 
 
 def aged(line: Line) -> Line:

@@ -181,6 +181,24 @@ def lines_in_sight(
     return body, first, cursor
 
 
+def line_at(
+    reel: Reel, standing: LogStanding, view: LogView, cells: int, *, rows: int, row: int
+) -> int | None:
+    """The number of the line that is drawn in a row; None where there is none."""
+    room = max(1, rows - len(cause_lines(standing, cells)))
+    body, first, _ = lines_in_sight(reel, view, cells, room)
+    last = reel.last if view.bottom is None else min(max(view.bottom, reel.first), reel.last)
+    owners: list[int | None] = [
+        number
+        for number in range(first, last + 1)
+        for _ in log_rows(reel.entry(number), cells, view, None, is_chosen=False)
+    ]
+    owners = owners[len(owners) - len(body) :]
+    if first == reel.first and (len(body) < room or view.bottom is not None):
+        owners = [None, *owners][:room]
+    return owners[row] if 0 <= row < len(owners) else None
+
+
 def bottom_for(reel: Reel, top: int, view: LogView, cells: int, rows: int) -> int:
     """The last line in sight when `top` is the first."""
     number, used = max(top, reel.first), 0
@@ -199,7 +217,7 @@ def _summary(reel: Reel, standing: LogStanding, view: LogView) -> Line:
         total = len(reel.hits)
         at = reel.rank(view.chosen) if view.chosen is not None else 0
         words = f" {at:,} of {total:,}" if at else f" {total:,} lines" if total else " not found"
-        out = [("/" + terms, "key"), (words, "text" if total else "warn"), ("  ", "")]
+        out = [("/" + terms, "prompt"), (words, "text" if total else "warn"), ("  ", "")]
     if standing.is_reading:
         return [*out, ("◐ reading", "data")]
     if standing.lost:

@@ -88,6 +88,11 @@ def draw_plan(scene: Scene, plan: Plan, cells: int, rows: int, choice: Choice) -
     return Drawing(title(plan), [*shown, [], *bottom], summary, note)
 
 
+def last_top(scene: Scene, plan: Plan, cells: int, rows: int, choice: Choice) -> int:
+    """How far down the text can be scrolled."""
+    return max(0, natural_rows(scene, plan, cells, choice) - rows)
+
+
 def natural_rows(scene: Scene, plan: Plan, cells: int, choice: Choice) -> int:
     """Rows the dialog needs to show everything."""
     body = plan_body(scene, plan, cells, lists_passed=choice.lists_passed)
@@ -270,14 +275,14 @@ def _typed(plan: Plan, typed: str) -> list[Line]:
 def buttons(plan: Plan, choice: Choice, cells: int) -> Line:
     """Cancel and the action; the chosen one is reversed, one that is off is struck."""
     if not plan.steps:
-        return spread([], [("  Close  esc  ", "keybox")], cells)
+        return spread([], [("  Close  esc  ", "chosen")], cells)
     if plan.refusals:
         reason: Line = [("✗ ", "bad"), (f"Refused: {plan.refusals[0].words}", "text")]
-        close: Line = [("  Close  esc  ", "keybox")]
+        close: Line = [("  Close  esc  ", "chosen")]
         return spread(reason, close, cells)
     label = f"  {VERBS[plan.kind]}  "
     allowed = is_allowed(plan, choice.typed)
-    act = "dim on panel" if not allowed else "keybox" if choice.on_action else "text on panel"
-    cancel = "text on panel" if choice.on_action and allowed else "keybox"
+    act = "dim on panel" if not allowed else "chosen" if choice.on_action else "button on panel"
+    cancel = "button on panel" if choice.on_action and allowed else "chosen"
     enter: Line = hints([("← →", "choose"), ("enter", "do it")])
     return spread(enter, [("  Cancel  esc  ", cancel), ("   ", ""), (label, act)], cells)

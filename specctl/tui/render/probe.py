@@ -47,7 +47,7 @@ def draw_probe_plan(plan: ProbePlan, cells: int, rows: int) -> Drawing:
             for i, text in enumerate(wrap(note, cells - 2))
         ]
     body += [[] for _ in range(rows - len(body) - 1)]
-    body.append(spread(hints(_keys(plan)), [("  Probe  ", "keybox")], cells))
+    body.append(spread(hints(_keys(plan)), [("  Probe  ", "chosen")], cells))
     return Drawing(_title(plan), body, [("nothing was sent yet", "dim")])
 
 

@@ -26,15 +26,23 @@ if TYPE_CHECKING:
     from specctl.tui.services import ProfileChoice
 
 MOST_ROWS = 8
-DRAFT_CELLS, MODEL_CELLS, SHORT_MODEL_CELLS, CHECK_CELLS = 10, 22, 14, 6
+PROFILES_HEAD = 3
+"""Rows over the first profile: the field, a blank one, the names of the columns."""
+
+DRAFT_CELLS, MODEL_CELLS, CHECK_CELLS = 10, 22, 6
 WIDE_CELLS = 86
+
+
+def first_completion(chosen: int, total: int) -> int:
+    """The first one in sight."""
+    return max(0, min(chosen - MOST_ROWS + 1, total - MOST_ROWS))
 
 
 def draw_completions(
     text: str, found: Sequence[Completion], chosen: int, cells: int, error: str = ""
 ) -> Drawing:
     """What can follow, the chosen one marked."""
-    top = max(0, min(chosen - MOST_ROWS + 1, len(found) - MOST_ROWS))
+    top = first_completion(chosen, len(found))
     body: list[Line] = []
     for i, completion in enumerate(found[top : top + MOST_ROWS], top):
         before = completion.text[: len(completion.text) - len(completion.word)]
@@ -43,7 +51,7 @@ def draw_completions(
         line: Line = [(":" + before, "dim")]
         if at >= 0:
             end = at + len(completion.typed)
-            line += [(word[:at], "text"), (word[at:end], "key"), (word[end:], "text")]
+            line += [(word[:at], "text"), (word[at:end], "prompt"), (word[end:], "text")]
         else:
             line.append((word, "text"))
         line = row(
@@ -64,7 +72,7 @@ def draw_completions(
 def command_bar(editor: Editor, ghost: str, cells: int) -> Line:
     """The prompt itself, over the footer: what completing would add stands faintly behind."""
     right = [*hints([("enter", "runs it"), ("esc", "cancel")]), BLANK]
-    left: Line = [(":", "key"), *editor.line(cells - width(right) - 1)]
+    left: Line = [(":", "prompt"), *editor.line(cells - width(right) - 1)]
     if ghost and editor.at == len(editor.text):
         left.insert(2, (ghost, "faint"))
     return spread(left, right, cells)
@@ -74,7 +82,7 @@ def ask_bar(label: str, editor: Editor, words: str, enter: str, cells: int) -> L
     """A line being typed, over the footer: what it is for, how far it has come, the ways out."""
     right: Line = [(words, "dim"), ("  ", "")] if words else []
     right += [*hints([("enter", enter), ("esc", "clears")]), (" ", "")]
-    asked: Line = [(f" {label}", "key")]
+    asked: Line = [(f" {label}", "prompt")]
     return spread([*asked, *editor.line(cells - width(asked) - width(right) - 1)], right, cells)
 
 
@@ -86,20 +94,21 @@ def draw_profiles(
     rows: int,
     *,
     chosen: int,
+    top: int = 0,
 ) -> Drawing:
     """The profiles that could be started on a host."""
-    field: Line = [("/ ", "key"), *search.line()]
+    field: Line = [("/ ", "prompt"), *search.line()]
     if not search.text:
         field.append(("type to narrow", "faint"))
-    room = max(1, rows - 3)
-    top = max(0, min(chosen - room // 2, len(choices) - room))
+    room = max(1, rows - PROFILES_HEAD)
     name = min(32, cells // 3, max((len(choice.name) for choice in choices), default=0) + 2)
-    model = MODEL_CELLS if cells >= WIDE_CELLS else SHORT_MODEL_CELLS
-    note_cells = max(0, cells - name - DRAFT_CELLS - model - CHECK_CELLS - 8)
+    model = MODEL_CELLS if cells >= WIDE_CELLS else 0
+    gaps = 8 if model else 6
+    note_cells = max(0, cells - name - DRAFT_CELLS - model - CHECK_CELLS - gaps)
     head = row(
         ([("PROFILE", "faint")], name),
         ([("DRAFT", "faint")], DRAFT_CELLS),
-        ([("MODEL", "faint")], model),
+        *([([("MODEL", "faint")], model)] if model else []),
         ([("CHECK", "faint")], CHECK_CELLS),
         ([("KNOWN", "faint")], note_cells),
     )
@@ -113,7 +122,7 @@ def draw_profiles(
             if search.text
             else [("No profiles in this workspace yet.", "dim")]
         )
-    cursor = 3 + chosen - top if choices else None
+    cursor = PROFILES_HEAD + chosen - top if choices else None
     note = hints([("enter", "shows the plan"), ("esc", "cancel")])
     return Drawing(
         f"Start a profile on {host}", body, [(f"{len(choices)} profiles", "dim")], note, cursor
@@ -132,7 +141,7 @@ def _profile_line(choice: ProfileChoice, name: int, model_cells: int, note_cells
     return row(
         ([(middle(choice.name, name), "title")], name),
         (draft, DRAFT_CELLS),
-        (model, model_cells),
+        *([(model, model_cells)] if model_cells else []),
         (lint, CHECK_CELLS),
         ([(choice.note, "dim")], note_cells),
     )

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 MILLI = 0.001
 WIDE_CELLS, ROOMY_CELLS = 100, 74
 KIND_CELLS = 10
+LONG_OUTCOME_CELLS, ROOMY_NAME_CELLS = 56, 40
 INTERRUPTED = "interrupted"
 OUTCOME_CELLS, HOST_CELLS, WHEN_CELLS, ID_CELLS = 24, 22, 4, 8
 
@@ -92,8 +93,9 @@ def outcome_line(entry: RunBrief, *, is_running: bool) -> Line:
 def _columns(cells: int) -> tuple[int, int, int]:
     """Widths of outcome, host and profile; baseline and id are left out where there is no room."""
     if cells >= WIDE_CELLS:
-        rest = cells - OUTCOME_CELLS - HOST_CELLS - WHEN_CELLS - ID_CELLS - 5 * 2
-        return OUTCOME_CELLS, HOST_CELLS, max(8, rest // 2)
+        rest = cells - HOST_CELLS - WHEN_CELLS - ID_CELLS - 5 * 2
+        outcome = max(OUTCOME_CELLS, min(LONG_OUTCOME_CELLS, rest - 2 * ROOMY_NAME_CELLS))
+        return outcome, HOST_CELLS, max(8, (rest - outcome) // 2)
     outcome, host = (OUTCOME_CELLS, HOST_CELLS) if cells >= ROOMY_CELLS else (18, 18)
     return outcome, host, max(8, cells - outcome - host - WHEN_CELLS - 3 * 2)
 

@@ -64,9 +64,9 @@ def draw_code(
 
 def _found_words(found: Search, at: int) -> Line:
     if not found.lines:
-        return [("/" + found.terms, "key"), (" not found", "warn")]
+        return [("/" + found.terms, "prompt"), (" not found", "warn")]
     number = sum(line <= at for line in found.lines)
-    return [("/" + found.terms, "key"), (f" {number or 1} of {len(found.lines)}", "text")]
+    return [("/" + found.terms, "prompt"), (f" {number or 1} of {len(found.lines)}", "text")]
 
 
 def code_line(

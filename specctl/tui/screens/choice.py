@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from textual import on
+
 from specctl.tui.editor import Editor
 from specctl.tui.listing import Listed
+from specctl.tui.panel import Panel
 from specctl.tui.render.chrome import hints
 from specctl.tui.render.lines import Line, middle, row
 from specctl.tui.render.listing import holds
@@ -16,8 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from textual import events
-
-    from specctl.tui.panel import Panel
 
 NAME_CELLS = 28
 
@@ -60,7 +61,7 @@ class ChoicePanel(Listed):
     def head(self, cells: int) -> list[Line]:
         """The field that narrows."""
         del cells
-        line: Line = [("/ ", "key"), *self.search.line()]
+        line: Line = [("/ ", "prompt"), *self.search.line()]
         return [line if self.search.text else [*line, ("type to narrow", "faint")], []]
 
     def item(self, index: int, cells: int) -> Line:
@@ -122,7 +123,8 @@ class ChoiceDialog(Dialog[str | None]):
         del cells
         return min(self.wanted[1], max(1, len(self.panel.all)) + 4)
 
-    def on_choice_panel_opened(self) -> None:
+    @on(Panel.Opened)
+    def open_clicked(self) -> None:
         """A double click chooses."""
         self._choose()
 

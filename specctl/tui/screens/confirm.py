@@ -9,7 +9,7 @@ from specctl.domain.errors import SpecctlError
 from specctl.tui.editor import Editor
 from specctl.tui.later import Later
 from specctl.tui.panel import Panel
-from specctl.tui.render.confirm import Answer, draw_question, is_allowed, natural_rows
+from specctl.tui.render.confirm import Answer, draw_question, is_allowed, last_top, natural_rows
 from specctl.tui.render.lines import Drawing, Line, error_lines, plain
 from specctl.tui.screen import Dialog
 
@@ -41,6 +41,12 @@ class ConfirmPanel(Panel):
         if self.question is None:
             return Drawing(self.title, [[("◐ ", "data"), ("Asking the host", "text")]], note=note)
         return draw_question(self.title, self.question, self.answer, cells, rows)
+
+    def move(self, rows: int) -> None:
+        """Scroll the text above the buttons."""
+        if self.question is not None:
+            top = min(max(0, self.answer.top + rows), last_top(self.question, self.inner_rows))
+            self.answer = replace(self.answer, top=top)
 
 
 class ConfirmDialog(Dialog[bool]):
@@ -101,13 +107,20 @@ class ConfirmDialog(Dialog[bool]):
         elif event.key in {"left", "right"} and allowed:
             panel.answer = replace(panel.answer, on_action=event.key == "right")
         elif rows is not None:
-            panel.answer = replace(panel.answer, top=max(0, panel.answer.top + rows))
+            panel.move(rows)
         elif question.needs_typed is not None and not question.off:
             self._typed = self._typed.key(event.key, event.character) or self._typed
             typed = self._typed.text
             panel.answer = replace(panel.answer, typed=typed, on_action=is_allowed(question, typed))
         elif event.key == "y":
             self.specctl.copy(plain(list(question.body)), "what is asked")
+
+    def agree(self) -> None:
+        """Do it, where it may be done."""
+        question, answer = self.panel.question, self.panel.answer
+        if question is not None and is_allowed(question, answer.typed):
+            self.panel.answer = replace(answer, on_action=True)
+            self._enter(question)
 
     def _enter(self, question: Question) -> None:
         answer = self.panel.answer

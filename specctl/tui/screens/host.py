@@ -15,25 +15,16 @@ from specctl.tui.panels.host import (
 )
 from specctl.tui.render.standing import worst
 from specctl.tui.screen import PanelScreen, bindings
+from specctl.tui.slots import tabs
 
 if TYPE_CHECKING:
     from specctl.domain.server import Server
     from specctl.tui.panel import Panel
-    from specctl.tui.render.lines import Line
 
 HOST_ROWS_WITHOUT_GPUS = 7
 """Processor, memory, disk, shm and traffic under the line that says there is no GPU."""
 
 NAMES = {"server": "Server", "log": "Log", "processes": "Processes"}
-
-
-def _tabs(hidden: list[Panel]) -> Line:
-    """`4 Log  5 Processes`: what a number brings into the slot."""
-    out: Line = []
-    for panel in hidden:
-        name = NAMES[panel.id or ""]
-        out += [*([("  ", "")] if out else []), (panel.number, "faint"), (" " + name, "dim")]
-    return out
 
 
 class HostScreen(PanelScreen):
@@ -95,7 +86,7 @@ class HostScreen(PanelScreen):
             self.server_panel.tabs = []
         hidden = [panel for panel in slots.values() if not panel.display]
         for panel in slots.values():
-            panel.tabs = [] if self.zoomed is not None else _tabs(hidden)
+            panel.tabs = [] if self.zoomed is not None else tabs(hidden, NAMES)
 
     def crumbs(self) -> list[str]:
         """From the fleet; with the server when there are several."""

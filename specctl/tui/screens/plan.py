@@ -18,6 +18,7 @@ from specctl.tui.render.plan import (
     command_lines,
     draw_plan,
     is_allowed,
+    last_top,
     natural_rows,
 )
 from specctl.tui.screen import Dialog
@@ -73,7 +74,10 @@ class PlanPanel(Panel):
 
     def move(self, rows: int) -> None:
         """Scroll the text above the buttons."""
-        self.choice = replace(self.choice, top=max(0, self.choice.top + rows))
+        if self.plan is not None:
+            cells = max(1, self.size.width - (2 if self.rule else 4))
+            most = last_top(self.scene, self.plan, cells, self.inner_rows, self.choice)
+            self.choice = replace(self.choice, top=min(max(0, self.choice.top + rows), most))
 
 
 class PlanDialog(Dialog[Confirmed | None]):
@@ -176,6 +180,13 @@ class PlanDialog(Dialog[Confirmed | None]):
     def _scroll(self, key: str) -> None:
         page = self.panel.inner_rows // 2
         self.panel.move({"down": 1, "up": -1, "pagedown": page, "pageup": -page}[key])
+
+    def agree(self) -> None:
+        """Do it, where it may be done."""
+        plan, choice = self.panel.plan, self.panel.choice
+        if plan is not None and is_allowed(plan, choice.typed):
+            self.panel.choice = replace(choice, on_action=True)
+            self._enter(plan)
 
     def _enter(self, plan: Plan) -> None:
         choice = self.panel.choice

@@ -1,9 +1,11 @@
-"""Prompts over a screen: help, command line, the list of profiles."""
+"""Prompts over a screen: the command line, the list of profiles."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from textual import on
+from textual.message import Message
 from textual.screen import ModalScreen
 
 from specctl.domain.errors import UsageError
@@ -11,78 +13,27 @@ from specctl.tui.arrange import Place
 from specctl.tui.commands import Completion, Known, Parsed, complete, parse
 from specctl.tui.editor import Editor
 from specctl.tui.panel import Bar, Panel
-from specctl.tui.render.help import blocks, draw_help
-from specctl.tui.render.prompt import MOST_ROWS, command_bar, draw_completions, draw_profiles
+from specctl.tui.pressing import press
+from specctl.tui.render.listing import window
+from specctl.tui.render.prompt import (
+    MOST_ROWS,
+    PROFILES_HEAD,
+    command_bar,
+    draw_completions,
+    draw_profiles,
+    first_completion,
+)
 from specctl.tui.screen import Dialog, stand
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from textual import events
     from textual.app import ComposeResult
 
-    from specctl.tui.action import Action, Target
     from specctl.tui.render.lines import Drawing, Line
     from specctl.tui.scene import Scene
     from specctl.tui.services import ProfileChoice
-
-
-class HelpPanel(Panel):
-    """Keys and commands of the screen below."""
-
-    def __init__(self, where: str, target: Target, why: Callable[[Action, Target], str]) -> None:
-        super().__init__(id="help")
-        self.where, self.target, self.why = where, target, why
-        self.search = Editor()
-        self.top = 0
-
-    def draw(self, scene: Scene, cells: int, rows: int) -> Drawing:
-        """All of them, or those found."""
-        del scene
-        return draw_help(
-            self.where, self.target, self.search, cells, rows, top=self.top, why=self.why
-        )
-
-    def move(self, rows: int) -> None:
-        """Scroll."""
-        self.top = max(0, self.top + rows)
-
-
-class HelpDialog(Dialog[None]):
-    """The help; typing searches it."""
-
-    where = "help"
-    wanted = (104, 30)
-    AUTO_FOCUS = "#help"
-
-    def __init__(self, where: str, target: Target, why: Callable[[Action, Target], str]) -> None:
-        super().__init__()
-        self.panel = HelpPanel(where, target, why)
-
-    def make(self) -> Panel:
-        """The one panel."""
-        return self.panel
-
-    def wanted_rows(self, cells: int) -> int:
-        """All of it."""
-        return len(blocks(self.panel.where, self.panel.target, cells)) + 4
-
-    def on_key(self, event: events.Key) -> None:
-        """Close, scroll, search."""
-        event.stop()
-        event.prevent_default()
-        if event.key in {"escape", "f1"} or (
-            event.key == "question_mark" and not self.panel.search.text
-        ):
-            self.dismiss(None)
-            return
-        page = self.panel.inner_rows // 2
-        rows = {"down": 1, "up": -1, "pagedown": page, "pageup": -page}.get(event.key)
-        if rows is not None:
-            self.panel.move(rows)
-        elif (edited := self.panel.search.key(event.key, event.character)) is not None:
-            self.panel.search, self.panel.top = edited, 0
-        self.repaint()
 
 
 class CompletionsPanel(Panel):
@@ -94,6 +45,25 @@ class CompletionsPanel(Panel):
         self.found: list[Completion] = []
         self.chosen = 0
         self.error = ""
+
+    class Chosen(Message):
+        """The wheel or a click chose one of them."""
+
+    def move(self, rows: int) -> None:
+        """Another one."""
+        self._choose(min(max(0, self.chosen + rows), len(self.found) - 1))
+
+    def pick(self, row: int) -> bool:
+        """The one that was clicked."""
+        at = first_completion(self.chosen, len(self.found)) + row
+        return 0 <= row < MOST_ROWS and not self.error and self._choose(at)
+
+    def _choose(self, at: int) -> bool:
+        is_one = 0 <= at < len(self.found)
+        if is_one:
+            self.chosen = at
+            self.post_message(self.Chosen())
+        return is_one
 
     def draw(self, scene: Scene, cells: int, rows: int) -> Drawing:
         """The ways on."""
@@ -211,6 +181,22 @@ class CommandLine(ModalScreen[Parsed | None]):
             self._ghost()
             self.repaint()
 
+    @on(CompletionsPanel.Chosen)
+    def follow_click(self) -> None:
+        """What was chosen stands behind what was typed."""
+        self._moved = True
+        self._ghost()
+        self.repaint()
+
+    @on(Panel.Opened)
+    def open_clicked(self) -> None:
+        """A double click runs it."""
+        self._run()
+
+    def on_painted_hit(self, message: Panel.Hit) -> None:
+        """A key that was clicked is pressed."""
+        press(self.app, message.written)
+
     def _recall(self) -> None:
         if self._history:
             self._at = (self._at - 1) % len(self._history)
@@ -246,7 +232,7 @@ class ProfilesPanel(Panel):
         self.host = host
         self.all = list(choices)
         self.search = Editor()
-        self.chosen = 0
+        self.chosen = self.top = 0
 
     @property
     def found(self) -> list[ProfileChoice]:
@@ -261,15 +247,23 @@ class ProfilesPanel(Panel):
     def draw(self, scene: Scene, cells: int, rows: int) -> Drawing:
         """The list."""
         del scene
-        return draw_profiles(self.host, self.found, self.search, cells, rows, chosen=self.chosen)
+        found = self.found
+        self.top = window(self.chosen, self.top, max(1, rows - PROFILES_HEAD), len(found))
+        return draw_profiles(
+            self.host, found, self.search, cells, rows, chosen=self.chosen, top=self.top
+        )
 
     def move(self, rows: int) -> None:
         """Another profile."""
         self.chosen = min(max(0, self.chosen + rows), max(0, len(self.found) - 1))
 
-    def pick(self, row: int) -> None:
+    def pick(self, row: int) -> bool:
         """The profile that was clicked."""
-        self.move(row - 3 - self.chosen)
+        at = self.top + row - PROFILES_HEAD
+        is_one = self.top <= at < len(self.found)
+        if is_one:
+            self.chosen = at
+        return is_one
 
 
 class ProfilesDialog(Dialog[str | None]):
@@ -293,7 +287,8 @@ class ProfilesDialog(Dialog[str | None]):
         del cells
         return min(self.wanted[1], len(self.panel.all) + 6)
 
-    def on_profiles_panel_opened(self) -> None:
+    @on(Panel.Opened)
+    def open_clicked(self) -> None:
         """A double click chooses."""
         self._choose()
 

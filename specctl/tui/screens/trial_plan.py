@@ -12,7 +12,7 @@ from specctl.tui.asked import SETTINGS
 from specctl.tui.editor import Editor
 from specctl.tui.later import Later
 from specctl.tui.panel import Panel
-from specctl.tui.render.confirm import is_allowed, natural_rows
+from specctl.tui.render.confirm import is_allowed, last_top, natural_rows
 from specctl.tui.render.lines import Drawing, plain
 from specctl.tui.render.trial_plan import Form, draw_form, draw_waiting, question_of
 from specctl.tui.screen import Dialog
@@ -57,6 +57,27 @@ class TrialPlanPanel(Panel):
             return draw_form(self.title, question, self.form, cells, rows)
         words = f"Reading the host, {figures.spoken(scene.clock_s - self.began_s)}"
         return draw_waiting(self.title, self.ask, self.form, self.error or words, cells)
+
+    @property
+    def inner_cells(self) -> int:
+        """Cells inside the frame."""
+        return max(10, self.size.width - (2 if self.rule else 4))
+
+    def move(self, rows: int) -> None:
+        """Scroll the text above the buttons."""
+        question = self.question(self.inner_cells)
+        if question is not None:
+            top = self.form.answer.top + rows
+            top = min(max(0, top), last_top(question, self.inner_rows))
+            self.form = replace(self.form, answer=replace(self.form.answer, top=top))
+
+    def pick(self, row: int) -> bool:
+        """Go to the setting that was clicked, unless one is being typed."""
+        at = row + self.form.answer.top
+        is_setting = self.ask is not None and 0 <= at < len(SETTINGS)
+        if is_setting and self.form.editor is None:
+            self.form = replace(self.form, at=at)
+        return is_setting
 
 
 class TrialPlanDialog(Dialog["Proposed | None"]):
@@ -137,8 +158,7 @@ class TrialPlanDialog(Dialog["Proposed | None"]):
         """Over the settings; where there are none the text is scrolled."""
         form = self.panel.form
         if self.panel.ask is None:
-            answer = replace(form.answer, top=max(0, form.answer.top + rows))
-            self.panel.form = replace(form, answer=answer)
+            self.panel.move(rows)
             return
         at = min(max(0, form.at + rows), len(SETTINGS))
         below = form.at == len(SETTINGS) and rows > 0
@@ -209,7 +229,7 @@ class TrialPlanDialog(Dialog["Proposed | None"]):
 
     def _button(self, event: events.Key, step: int | None) -> None:
         panel = self.panel
-        question = panel.question(max(10, panel.size.width - 4))
+        question = panel.question(panel.inner_cells)
         if question is None:
             return
         answer = panel.form.answer
@@ -225,6 +245,15 @@ class TrialPlanDialog(Dialog["Proposed | None"]):
             panel.form = replace(panel.form, answer=answer)
         elif event.key == "y":
             self.specctl.copy(plain(list(question.body)), "the plan")
+
+    def agree(self) -> None:
+        """Begin it, where it may be begun."""
+        panel = self.panel
+        question = panel.question(panel.inner_cells)
+        if question is not None and is_allowed(question, panel.form.answer.typed):
+            answer = replace(panel.form.answer, on_action=True)
+            panel.form = replace(panel.form, at=len(SETTINGS), answer=answer)
+            self._enter(question)
 
     def _enter(self, question: Question) -> None:
         answer = self.panel.form.answer

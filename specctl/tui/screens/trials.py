@@ -12,6 +12,7 @@ from specctl.tui.arrange import Places, is_short
 from specctl.tui.arrange_trials import arrange_trials
 from specctl.tui.listing import Listed
 from specctl.tui.listscreen import ListScreen
+from specctl.tui.panel import Panel
 from specctl.tui.panels.trials import AnswerPanel, Looked, MapPanel, RatioPanel, TrialsPanel
 from specctl.tui.render.standing import worst
 from specctl.tui.render.trial import answer_lines
@@ -21,7 +22,6 @@ from specctl.tui.screen import bindings
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from specctl.tui.panel import Panel
     from specctl.tui.trial_desk import TrialDesk
 
 LOOK_AGAIN_S = 10.0
@@ -150,6 +150,16 @@ class TrialsScreen(ListScreen):
     def do_order_choose(self) -> None:
         """The next order of the list; the cursor stays on its run."""
         self._keeping(self.desk.turn_order)
+
+    @on(Panel.Headed)
+    def order_clicked(self) -> None:
+        """The head of a column was clicked."""
+        if self.list.wanted:
+            self._keeping(self.order_by)
+
+    def order_by(self) -> None:
+        """The order whose head was clicked."""
+        self.desk.order = self.list.wanted
 
     def do_kinds_choose(self) -> None:
         """Trials alone, or every run of the ledger."""

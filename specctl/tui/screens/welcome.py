@@ -52,6 +52,11 @@ class WelcomeScreen(PanelScreen):
         """The one panel."""
         return [self.choices]
 
+    @property
+    def is_typing(self) -> bool:
+        """A path is."""
+        return self.path is not None
+
     def places(self, cells: int, rows: int) -> Places:
         """In the middle."""
         if is_short(rows):
@@ -67,7 +72,7 @@ class WelcomeScreen(PanelScreen):
         if self.path is not None:
             right = [*hints([("enter", "opens it"), ("esc", "cancel")]), BLANK]
             return spread(
-                [(" folder: ", "key"), *self.path.line(cells - width(right) - 9)], right, cells
+                [(" folder: ", "prompt"), *self.path.line(cells - width(right) - 9)], right, cells
             )
         return spread(
             [BLANK, *hints([("i", "init"), ("o", "open"), ("q", "quit")])],

@@ -3,10 +3,11 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
+from specctl.tui.render.chrome import hints
 from specctl.tui.render.fleet import Table, draw_fleet
 from specctl.tui.render.glyphs import SPINNER, STATES, ascii_line, ascii_text
 from specctl.tui.render.gpus import draw_gpus
-from specctl.tui.render.lines import Line, plain, width
+from specctl.tui.render.lines import Line, plain, spread, width
 from specctl.tui.render.server import draw_server
 from specctl.tui.render.throughput import draw_throughput
 from tests.tui import parts, story
@@ -52,6 +53,7 @@ def test_ascii_is_as_wide_as_what_it_stands_for() -> None:
     [
         ("≠ 48", "<>48"),
         ("6 → 4", "6 ->4"),
+        ("accept ≥ 2.5", "accept >=2.5"),
         ("━━╸──", "==---"),
         ("● ready", "* ready"),
         ("⠉⣀", "'_"),
@@ -59,6 +61,16 @@ def test_ascii_is_as_wide_as_what_it_stands_for() -> None:
 )
 def test_ascii_stand_ins(text: str, ascii_: str) -> None:
     assert ascii_text(text) == ascii_
+
+
+def test_what_ascii_makes_longer_is_taken_from_the_next_wide_gap() -> None:
+    keys = hints([("← →", "choose"), ("enter", "do it")])
+    line = spread(keys, [("  Cancel  esc  ", "chosen"), ("   ", ""), ("  Stop  ", "button")], 60)
+
+    said = ascii_line(line)
+    assert width(said) == 60
+    assert plain([said]).startswith("< -> choose  enter do it   ")
+    assert plain([said]).endswith("Cancel  esc       Stop")
 
 
 def test_states_differ_without_colour() -> None:

@@ -90,8 +90,8 @@ def test_the_chosen_button_is_the_reversed_one() -> None:
     calm = draw_plan(SCENE, PLAN, 92, 40, Choice(typed="pro6k-01")).body[-1]
     ready = draw_plan(SCENE, PLAN, 92, 40, Choice(typed="pro6k-01", on_action=True)).body[-1]
 
-    assert ("  Cancel  esc  ", "keybox") in calm
-    assert ("  Stop and start  ", "keybox") in ready
+    assert ("  Cancel  esc  ", "chosen") in calm
+    assert ("  Stop and start  ", "chosen") in ready
 
 
 def test_titles() -> None:

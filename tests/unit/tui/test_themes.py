@@ -46,6 +46,23 @@ def test_contrast_floors(name: str, token: str, floor: float, ground: str) -> No
     assert contrast(colours[token], colours[ground]) >= floor
 
 
+TEXTS = ("text", "title", "bright", "strong", "dim", "faint", "stale", "accent", "key", "ok",
+         "warn", "bad", "ref", "word", "string", "num", "comment", "strike")  # fmt: skip
+
+
+@pytest.mark.parametrize("ground", ["select", "warn-fill", "bad-fill"])
+@pytest.mark.parametrize("name", NAMES)
+def test_text_on_a_chosen_or_marked_row_can_be_read(name: str, ground: str) -> None:
+    palette = Palette(name, column(name))
+
+    for token in TEXTS:
+        style = palette(f"{token} on {ground}")
+        assert style.color is not None
+        assert contrast(style.color.name, column(name)[ground]) >= 4.4, token
+    for token in SERIES:
+        assert contrast(column(name)[token], column(name)[ground]) >= 3.0, token
+
+
 def test_in_mono_attention_is_brighter_than_text() -> None:
     mono = column("mono")
 
@@ -64,8 +81,8 @@ def test_without_colours_a_style_is_attributes_alone(token: str, ground: str) ->
     style = Palette("mono", {}, has_colour=False)(token + ground)
     assert style.color is None
     assert style.bgcolor is None
-    assert bool(style.reverse) == ("badge" in token or "keybox" in token or ground in
-                                   {" on select", " on data"})  # fmt: skip
+    is_block = "badge" in token or token in {"keybox", "chosen"}
+    assert bool(style.reverse) == (is_block or ground in {" on select", " on data"})
 
 
 def test_without_colours_text_that_matters_differs_from_text_that_does_not() -> None:
