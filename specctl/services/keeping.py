@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets as random
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from specctl.services.measured_server import NO_KEYS, Keys, MeasuredServer
 from specctl.services.provenance import read_provenance, with_arguments
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Awaitable, Mapping, Sequence
     from pathlib import Path
 
     from specctl.adapters.clock import Clock
@@ -50,21 +51,18 @@ class Keeper:
         keys: Keys = NO_KEYS,
     ) -> str | None:
         """The id under which it is kept; None when it could not be."""
-        try:
-            profiles = () if profile is None else (profile,)
-            provenance = await read_provenance(connection, profiles, workload)
-            provenance = await _described(provenance, connection, server, keys)
-        except SpecctlError as error:
-            self.failures.append(error.message)
-            return None
-        provenance = replace(provenance, rendering=result.rendering or None)
-        outcome = f"void: {result.void[0]}" if result.void else "measured"
-        return self._add(
+        return await self._keep(
             RunKind.PROBE,
-            provenance,
+            _described(
+                read_provenance(connection, () if profile is None else (profile,), workload),
+                connection,
+                server,
+                keys,
+                rendering=result.rendering or None,
+            ),
             (server.profile or server.name,),
             began_s=result.started_at_s or self._clock.now(),
-            outcome=outcome,
+            outcome=f"void: {result.void[0]}" if result.void else "measured",
             document=probe_json(result),
         )
 
@@ -74,18 +72,12 @@ class Keeper:
         """The id under which it is kept; None when it could not be, or nothing was launched."""
         if not plan.steps:
             return None
-        try:
-            provenance = await read_provenance(connection, (profile,))
-        except SpecctlError as error:
-            self.failures.append(error.message)
-            return None
-        now_s = self._clock.now()
-        return self._add(
+        return await self._keep(
             RunKind.LAUNCH,
-            provenance,
+            read_provenance(connection, (profile,)),
             (profile.name,),
             run_id=plan.id,
-            began_s=now_s - (outcome.elapsed_s or 0.0),
+            began_s=self._clock.now() - (outcome.elapsed_s or 0.0),
             outcome=outcome.words,
             document=plain(outcome),
         )
@@ -100,15 +92,9 @@ class Keeper:
         began_s: float,
     ) -> str | None:
         """The id under which it is kept; None when it could not be."""
-        try:
-            provenance = await read_provenance(connection, profiles, workload)
-        except SpecctlError as error:
-            self.failures.append(error.message)
-            return None
-        arguments = {arm.profile: arm.arguments for arm in comparison.arms}
-        return self._add(
+        return await self._keep(
             RunKind.COMPARISON,
-            with_arguments(provenance, plain(arguments), None),
+            _of_comparison(connection, profiles, workload, comparison),
             tuple(profile.name for profile in profiles),
             began_s=began_s,
             outcome="interrupted" if comparison.interrupted else "one launch each: no verdict",
@@ -126,28 +112,20 @@ class Keeper:
         began_s: float,
     ) -> str | None:
         """The id under which a sweep of accept lengths is kept; None when it could not be."""
-        try:
-            provenance = await read_provenance(connection, profiles, workload)
-        except SpecctlError as error:
-            self.failures.append(error.message)
-            return None
-        arguments = {arm.profile: arm.arguments for arm in comparison.arms}
-        document = {"report": plain(report), "comparison": comparison_json(comparison)}
-        return self._add(
+        is_whole = not comparison.interrupted
+        return await self._keep(
             RunKind.ACCEPTANCE,
-            with_arguments(provenance, plain(arguments), None),
+            _of_comparison(connection, profiles, workload, comparison),
             tuple(profile.name for profile in profiles),
             began_s=began_s,
-            outcome="interrupted"
-            if comparison.interrupted
-            else "accept lengths forced: no verdict",
-            document=document,
+            outcome="accept lengths forced: no verdict" if is_whole else "interrupted",
+            document={"report": plain(report), "comparison": comparison_json(comparison)},
         )
 
-    def _add(
+    async def _keep(
         self,
         kind: RunKind,
-        provenance: Provenance,
+        conditions: Awaitable[Provenance],
         profiles: tuple[str, ...],
         *,
         began_s: float,
@@ -155,33 +133,46 @@ class Keeper:
         document: Mapping[str, Any],
         run_id: str = "",
     ) -> str | None:
-        run = Run(
-            id=run_id or random.token_hex(4),
-            kind=kind,
-            host=provenance.host,
-            profiles=profiles,
-            began_s=began_s,
-            ended_s=self._clock.now(),
-            outcome=outcome,
-            provenance=provenance,
-            document=document,
-        )
+        """The one place where a failure to keep becomes words."""
         try:
-            ledger = Ledger(self.path)
-            try:
+            provenance = await conditions
+            run = Run(
+                id=run_id or random.token_hex(4),
+                kind=kind,
+                host=provenance.host,
+                profiles=profiles,
+                began_s=began_s,
+                ended_s=self._clock.now(),
+                outcome=outcome,
+                provenance=provenance,
+                document=document,
+            )
+            with closing(Ledger(self.path)) as ledger:
                 ledger.add(run)
-            finally:
-                ledger.close()
         except SpecctlError as error:
             self.failures.append(error.message)
             return None
         return run.id
 
 
+async def _of_comparison(
+    connection: Connection, profiles: Sequence[Profile], workload: Workload, found: Comparison
+) -> Provenance:
+    provenance = await read_provenance(connection, profiles, workload)
+    arguments = {arm.profile: arm.arguments for arm in found.arms}
+    return with_arguments(provenance, plain(arguments), None)
+
+
 async def _described(
-    provenance: Provenance, connection: Connection, server: Server, keys: Keys
+    conditions: Awaitable[Provenance],
+    connection: Connection,
+    server: Server,
+    keys: Keys,
+    *,
+    rendering: str | None,
 ) -> Provenance:
     """With what the server resolved, when it still says."""
+    provenance = replace(await conditions, rendering=rendering)
     try:
         async with MeasuredServer(connection, server, keys) as measured:
             info = (await measured.read()).info
