@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import product
+from math import prod
 from typing import TYPE_CHECKING
 
 from specctl.domain import flags
 from specctl.domain.arguments import word
 from specctl.domain.errors import UsageError
 from specctl.domain.nearest import nearest
-from specctl.domain.spelling import range_slip, value_slip
+from specctl.domain.spelling import Slip, range_slip, value_slip
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,6 +24,13 @@ if TYPE_CHECKING:
 
 MARK = "+"
 MOST_POINTS = 24
+DRAFT_MOST = 1024
+DRAFTED = frozenset({
+    "num-steps", "eagle-topk", "num-draft-tokens", "dflash-block-size", "dspark-block-size",
+    "ngram-max-trie-depth", "ngram-max-bfs-breadth", "ngram-branch-length",
+})  # fmt: skip
+"""What a verify step works on grows with each: `DRAFT_MOST` is far beyond any draft that pays."""
+
 COMMON = "num-steps, eagle-topk, num-draft-tokens"
 
 
@@ -48,14 +56,27 @@ def read_axis(text: str, own: Sequence[str] = ()) -> Axis:
             f"--over {text!r} is no argument with values", hint="Write --over num-steps=1,3,5."
         )
     key = _key(written.strip(), own)
+    if len(parts) > MOST_POINTS:
+        raise _too_many(len(parts))
     values = tuple(read_value(part) for part in parts)
     if len(set(values)) != len(values):
         raise UsageError(f"--over {key}: a value is named twice", hint="Name each once.")
     for value in values:
         slip = value_slip(flags.SPECULATION_PREFIX + key, value) or range_slip(value)
+        slip = slip or _draft_slip(key, value)
         if slip is not None:
             raise UsageError(f"--over {key}={word(value)}: {slip.message}")
     return Axis(key, values)
+
+
+def _draft_slip(key: str, value: Value) -> Slip | None:
+    if key not in DRAFTED or isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if value != int(value):
+        return Slip(f"{value} is no whole number")
+    if value > DRAFT_MOST:
+        return Slip(f"no draft of more than {DRAFT_MOST:,} pays: its launches would only fail")
+    return None
 
 
 def _key(written: str, own: Sequence[str]) -> str:
@@ -95,15 +116,19 @@ def grid(profile: Profile, axes: Sequence[Axis]) -> tuple[Profile, ...]:
     keys = [axis.key for axis in axes]
     if len(set(keys)) != len(keys):
         raise UsageError("--over names an argument twice", hint="Give all its values at once.")
-    made = [
+    points = prod(len(axis.values) for axis in axes)
+    if points > MOST_POINTS:
+        raise _too_many(points)
+    return tuple(
         at_point(profile, dict(zip(keys, values, strict=True)))
         for values in product(*(axis.values for axis in axes))
-    ]
-    if len(made) > MOST_POINTS:
-        raise UsageError(
-            f"a grid of {len(made)} points is more than {MOST_POINTS}", hint="Try fewer values."
-        )
-    return tuple(made)
+    )
+
+
+def _too_many(points: int) -> UsageError:
+    return UsageError(
+        f"a grid of {points:,} points is more than {MOST_POINTS}", hint="Try fewer values."
+    )
 
 
 def at_point(profile: Profile, values: Mapping[str, Value]) -> Profile:

@@ -45,6 +45,10 @@ def test_an_axis_is_read_in_every_spelling(text):
         (f"num-steps={10**400}", "it is more than 2147483647", ""),
         ("accept-threshold-single=-0.5", "-0.5 is below 0", ""),
         ("accept-threshold-single=nan", "no number SGLang takes", ""),
+        ("num-steps=1000000", "no draft of more than 1,024 pays", ""),
+        ("num-steps=3,1025", "num-steps=1025: no draft", ""),
+        ("eagle-topk=2.5", "2.5 is no whole number", ""),
+        (f"num-steps={','.join(map(str, range(25)))}", "25 points is more than 24", "fewer"),
         ("algorithm=NGRAM", "no --speculative-algorithm", ""),
         ("qqqq=1", "no --speculative-qqqq", "num-steps, eagle-topk"),
     ],
@@ -64,6 +68,17 @@ def test_values_are_as_a_file_would_hold_them():
     assert axis.values == ("BFS", "PROB")
     assert read_axis("accept-threshold-single=0.5,1").values == (0.5, 1)
     assert read_axis("adaptive=true,false").values == (True, False)
+
+
+def test_sizes_that_are_no_draft_may_be_large():
+    assert read_axis("ngram-capacity=1000000,10000000").values == (1_000_000, 10_000_000)
+    assert read_axis("num-steps=1,1024").values == (1, 1024)
+
+
+def test_a_grid_that_is_too_large_is_refused_before_a_point_is_made():
+    axes = [Axis(f"new-{number}", tuple(range(24))) for number in range(12)]
+    with pytest.raises(UsageError, match=f"a grid of {24**12:,} points"):
+        grid(EAGLE, axes)
 
 
 def test_a_grid_is_every_combination_and_its_names_make_the_points_again():
