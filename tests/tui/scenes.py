@@ -9,7 +9,7 @@ from specctl.domain.errors import SpecctlError
 from specctl.domain.events import LogRead, PlanProgressed
 from specctl.tui.application import SpecctlApp
 from tests.tui import library, parts, plans, story
-from tests.tui.driving import press, settled, shown
+from tests.tui.driving import press, settled, shown, until
 from tests.tui.fakes import DemoApp
 
 if TYPE_CHECKING:
@@ -43,7 +43,10 @@ class Scene:
         return DemoApp(self.events(), theme=self.theme, **self.options)
 
     async def prepare(self, pilot: Pilot[int]) -> None:
-        """Press the keys, then do what keys cannot."""
+        """Press the keys once there are services, then do what keys cannot."""
+        app = pilot.app
+        if isinstance(app, DemoApp):
+            await until(pilot, lambda: app.fake is not None)
         for key in self.keys:
             await press(pilot, key)
             if self.after is rested:

@@ -523,3 +523,13 @@ async def test_with_the_mouse_on_the_terminals_own_events_click() -> None:
         app.post_message(mouse(MouseUp, x, y))
         await settled(pilot)
         on(app, AlertsScreen)
+
+
+async def test_an_empty_fleet_says_all_of_what_to_do_and_its_key_can_be_clicked() -> None:
+    async with running(()) as (app, pilot, _):
+        place(
+            app, "specctl add SSH_ALIAS finds SGLang on a host and writes remotes/SSH_ALIAS.toml."
+        )
+        await click(pilot, "n adds one.")
+        await settled(pilot)
+        on(app, ChoiceDialog)

@@ -139,8 +139,7 @@ def _nothing(scene: Scene, terms: str) -> list[Line]:
             ],
         ]
     return [
-        [],
-        [("No hosts in this workspace yet.", "text")],
+        [("No hosts in this workspace yet. ", "text"), ("n", "key"), (" adds one.", "text")],
         [
             ("specctl add SSH_ALIAS", "strong"),
             (" finds SGLang on a host and writes ", "dim"),

@@ -31,7 +31,7 @@ def hit(line: Line, cell: int) -> str:
         start += cell_len(text)
         own = _named(text, name, inside)
         if own:
-            found, has_words = own, name in BUTTONS
+            found, has_words = own, name not in KEYS
         elif name in EDGES or (has_words and (not name or text.startswith("  "))):
             found = ""  # what a key does ends with a gap, and a button at its own end
         else:
