@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from specctl.domain.text import clean
+from specctl.facts.key_blocks import KeyBlocks
 from specctl.facts.log_lines import LineKind, LogLine, read_line, split_glued
 from specctl.facts.numbers import fraction_of, whole_of
 from specctl.facts.redact import redact_text
@@ -30,6 +31,7 @@ class LogReader:
         self._max = max_line_bytes
         self._rest = bytearray()
         self._is_cut = False
+        self._blocks = KeyBlocks()
         self.decode_lines = 0
         """Lines seen that hold the words of a decode report."""
 
@@ -60,7 +62,7 @@ class LogReader:
         text = self._rest.decode("utf-8", "replace") + (CUT if self._is_cut else "")
         self._rest.clear()
         self._is_cut = False
-        lines = [line for line in read_lines((text,)) if line.shown.strip()]
+        lines = [line for line in read_lines((text,), self._blocks) if line.shown.strip()]
         for line in lines:
             self._count(line)
         return lines
@@ -71,16 +73,20 @@ class LogReader:
             self.not_understood += read_decode(line.text) is None
 
 
-def read_lines(texts: Iterable[str]) -> list[LogLine]:
-    """Whole lines, made safe, redacted, and taken apart where several writers share one."""
-    return [read_line(part) for text in texts for part in split_glued(_safe(text))]
+def read_lines(texts: Iterable[str], blocks: KeyBlocks | None = None) -> list[LogLine]:
+    """Whole lines, made safe, redacted, and taken apart where several writers share one.
+
+    `blocks` is what earlier lines of the same log said of a key that they are in the middle of.
+    """
+    blocks = blocks or KeyBlocks()
+    return [read_line(part) for text in texts for part in split_glued(_safe(text, blocks))]
 
 
-def _safe(text: str) -> str:
+def _safe(text: str, blocks: KeyBlocks) -> str:
     """Redacted twice: an escape sequence can hide a secret's name, and removing one can cut it."""
     redacted = redact_text(text)
     shown = clean(redacted)
-    return shown if shown == redacted else redact_text(shown)
+    return blocks.mask(shown if shown == redacted else redact_text(shown))
 
 
 @dataclass(frozen=True, slots=True)

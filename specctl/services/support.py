@@ -12,7 +12,8 @@ from specctl.adapters.paths import command_file
 from specctl.domain.errors import SpecctlError
 from specctl.domain.events import AlertsChanged, LinkChanged, PlanProgressed, ServersSeen
 from specctl.domain.redaction import Names, Redactor
-from specctl.facts.redact import is_secret_key, redact_text
+from specctl.facts.key_blocks import redact_lines
+from specctl.facts.redact import is_secret_key
 from specctl.services.doctoring import examine
 from specctl.services.readout import read_out
 from specctl.services.server_keys import keys_for
@@ -116,7 +117,7 @@ def redact(
     done = tuple(
         Section(
             redactor.line(section.title),
-            redactor.lines(redact_text(line) for line in section.lines),
+            redactor.lines(redact_lines(section.lines)),
         )
         for section in (*here, *asked.sections)
     )
