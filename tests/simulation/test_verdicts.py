@@ -10,7 +10,7 @@ from math import sqrt
 
 import pytest
 
-from specctl.domain.trial.design import Design
+from specctl.domain.trial.design import FLOOR_OF_KNOWN_HOST, Design
 from specctl.domain.trial.looks import Word
 from tests.simulation.trials import Noise, simulate
 
@@ -18,12 +18,15 @@ TRIALS = 4000
 SIGMAS = 4
 MODEL = 0.015
 SHORT, LONG = Design(), Design(most_launches=12)
+KNOWN = Design(floor=FLOOR_OF_KNOWN_HOST)
 EFFECTS = (0.0, 0.03, 0.05, 0.10, 0.30)
 
 ROWS = {
     "restart 0": (Noise(restart=0.0), SHORT, 0.0, 1.0),
     "restart 0.5 %": (Noise(restart=0.005), SHORT, 0.0, 1.0),
     "restart 1 %": (Noise(), SHORT, 0.009, 0.994),
+    "restart 0.5 %, known host": (Noise(restart=0.005), KNOWN, 0.007, 1.0),
+    "restart 1 %, known host": (Noise(), KNOWN, 0.035, 0.994),
     "restart 2 %": (Noise(restart=0.02), LONG, 0.036, 0.83),
     "drift 2 %/h": (Noise(drift_per_h=0.02), SHORT, 0.009, 0.995),
     "drift 5 %/h": (Noise(drift_per_h=0.05), SHORT, 0.008, 0.995),
@@ -55,6 +58,26 @@ def test_a_true_3_percent_is_found_as_often_as_promised(row):
     found = simulate(noise, 0.03, design, TRIALS, seed=2)
     assert found.share(Word.FASTER) == pytest.approx(found_share, abs=band(found_share) + 0.01)
     assert found.share(Word.SLOWER) <= 0.03
+
+
+LAUNCHES = {
+    "restart 0.5 %": (6.8, 4.1, 3.0, 3.0),
+    "restart 0.5 %, known host": (4.5, 3.1, 3.0, 3.0),
+    "restart 1 %": (7.2, 4.6, 3.2, 3.0),
+    "restart 1 %, known host": (6.6, 4.2, 3.2, 3.0),
+    "restart 2 %": (7.4, 7.6, 5.1, 3.2),
+    "drift 5 %/h": (7.2, 4.8, 3.5, 3.0),
+    "heavy tails": (6.9, 4.4, 3.2, 3.0),
+}
+"""Of each arm, on average, at a true 0, 3, 5 and 10 %."""
+
+
+@pytest.mark.parametrize("row", LAUNCHES)
+def test_verdicts_take_as_few_launches_as_promised(row):
+    noise, design, *_ = ROWS[row]
+    effects = (0.0, 0.03, 0.05, 0.10)
+    used = [simulate(noise, effect, design, 1000, seed=4).launches for effect in effects]
+    assert all(one <= most + 0.3 for one, most in zip(used, LAUNCHES[row], strict=True)), used
 
 
 def test_modes_of_4_percent_in_both_arms():
