@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Any
 import aiohttp
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Sequence
     from pathlib import Path
 
 QUIET = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
+DISPLAYED = (*QUIET[1:], "--remote-debugging-port=0")
+"""In a window of its own, and asked what it shows."""
+
 WITHIN_S = 60.0
 CODES = {"Enter": 13, "Escape": 27}
 CTRL = 2
@@ -42,6 +45,20 @@ LINES = """
   return lines.join("\\n");
 })()
 """
+
+
+async def eventually(
+    find: Callable[[], Any], is_right: Callable[[Any], object], logged: Sequence[str] = ()
+) -> Any:
+    """What `find` gives once it is right; fails with what it gave instead."""
+    found: Any = None
+    try:
+        async with asyncio.timeout(WITHIN_S):
+            while not is_right(found := await find()):
+                await asyncio.sleep(0.05)
+    except TimeoutError:
+        raise AssertionError(f"not seen in {WITHIN_S:.0f} s:\n{found}\n{logged}") from None
+    return found
 
 
 def dumped(folder: Path, address: str) -> str:
@@ -117,14 +134,7 @@ class Page:
 
     async def until(self, find: Callable[[], Any], is_right: Callable[[Any], object]) -> Any:
         """What `find` gives once it is right; fails with what it gave instead."""
-        found: Any = None
-        try:
-            async with asyncio.timeout(WITHIN_S):
-                while not is_right(found := await find()):
-                    await asyncio.sleep(0.05)
-        except TimeoutError:
-            raise AssertionError(f"not seen in {WITHIN_S:.0f} s:\n{found}\n{self.logged}") from None
-        return found
+        return await eventually(find, is_right, self.logged)
 
     async def press(self, key: str, modifiers: int = 0) -> None:
         """A key goes down and up, as the browser's window would say it."""
@@ -178,16 +188,18 @@ async def browsing(folder: Path, *options: str) -> AsyncIterator[Browser]:
     )
     try:
         async with aiohttp.ClientSession() as client:
-            yield Browser(client, await _port(profile / "DevToolsActivePort", process))
+            yield Browser(client, await debugging_port(profile, process))
     finally:
         if process.returncode is None:
             process.terminate()
         await process.wait()
 
 
-async def _port(said: Path, process: asyncio.subprocess.Process) -> int:
+async def debugging_port(profile: Path, process: asyncio.subprocess.Process | None = None) -> int:
+    """Where a browser is asked, once it has written that down in its profile."""
+    said = profile / "DevToolsActivePort"
     async with asyncio.timeout(WITHIN_S):
         while not (said.is_file() and said.read_text().strip()):
-            assert process.returncode is None, "chromium ended"
+            assert process is None or process.returncode is None, "chromium ended"
             await asyncio.sleep(0.05)
     return int(said.read_text().splitlines()[0])

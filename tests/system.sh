@@ -24,6 +24,7 @@ need ip iproute2
 need git git
 need jq jq
 need chromium chromium
+need Xvfb xvfb
 fc-list 2>/dev/null | grep -q DejaVu || missing="$missing fonts-dejavu-core fontconfig"
 
 [ -n "$missing" ] || exit 0

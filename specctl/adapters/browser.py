@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import webbrowser
 from typing import TYPE_CHECKING
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 WINDOWED = ("darwin", "win32")
+OPEN = "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))"
+"""A process of its own: what a browser prints would be written over the screen."""
 
 
 def show_page(path: Path, *, environment: Mapping[str, str] | None = None) -> None:
@@ -32,5 +35,18 @@ def show_page(path: Path, *, environment: Mapping[str, str] | None = None) -> No
     is_in_terminal = isinstance(browser, webbrowser.GenericBrowser) and not isinstance(
         browser, webbrowser.BackgroundBrowser
     )
-    if is_in_terminal or not browser.open(path.resolve().as_uri()):
+    if is_in_terminal:
+        name = getattr(browser, "name", "the browser")
+        hint += f"; with a window of its own it is BROWSER='{name} %s &'"
+        raise UsageError(f"{name} may take this terminal, so it is not started", hint=hint)
+    if not _open(path.resolve().as_uri(), known):
         raise UsageError("no browser could be started on this machine", hint=hint)
+
+
+def _open(address: str, environment: Mapping[str, str]) -> bool:
+    argv = [sys.executable, "-I", "-c", OPEN, address]
+    quiet = subprocess.DEVNULL
+    done = subprocess.run(
+        argv, stdin=quiet, stdout=quiet, stderr=quiet, env=environment, check=False
+    )
+    return done.returncode == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import closing
 
 import pytest
@@ -38,20 +39,24 @@ def test_a_browser_of_the_terminal_is_not_started(tmp_path, monkeypatch):
     import webbrowser
 
     monkeypatch.setattr(webbrowser, "get", lambda: webbrowser.GenericBrowser("w3m"))
-    with pytest.raises(UsageError, match="no browser could be started"):
+    with pytest.raises(UsageError, match="w3m may take this terminal") as caught:
         show_page(tmp_path / "page.html", environment={"DISPLAY": ":0"})
+    assert "BROWSER='w3m %s &'" in caught.value.hint
 
 
-def test_a_page_goes_to_the_browser_as_an_address(tmp_path, monkeypatch):
+def test_a_page_goes_to_the_browser_as_an_address_and_its_noise_nowhere(
+    tmp_path, monkeypatch, capfd
+):
     import webbrowser
 
-    opened = []
-
-    class Window:
-        def open(self, url):
-            opened.append(url)
-            return True
-
-    monkeypatch.setattr(webbrowser, "get", Window)
-    show_page(tmp_path / "page.html", environment={"DISPLAY": ":0"})
-    assert opened == [(tmp_path / "page.html").as_uri()]
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho noise\necho noise >&2\necho "$1" >{tmp_path}/opened\n')
+    browser.chmod(0o755)
+    command = f"{browser} %s &"
+    monkeypatch.setattr(webbrowser, "get", lambda: webbrowser.BackgroundBrowser(command))
+    show_page(tmp_path / "page.html", environment={"DISPLAY": ":0", "BROWSER": command})
+    opened = tmp_path / "opened"
+    while not (opened.is_file() and opened.read_text()):
+        time.sleep(0.01)
+    assert opened.read_text().strip() == (tmp_path / "page.html").as_uri()
+    assert capfd.readouterr() == ("", "")
