@@ -11,6 +11,8 @@ from specctl.tui.render.lines import Drawing, Line, picked
 from specctl.tui.render.listing import span_note, window
 
 if TYPE_CHECKING:
+    from textual import events
+
     from specctl.tui.scene import Scene
 
 
@@ -120,6 +122,12 @@ class Listed(Panel):
 
     def _forget(self) -> None:
         self._aimed = None
+
+    def tell_hit(self, event: events.Click) -> bool:
+        """A key that the click's own focus unfolded over an item was not meant."""
+        aimed, row = self._aimed or [], event.y - 1
+        was_item = 0 <= row < len(aimed) and aimed[row] is not None
+        return not was_item and super().tell_hit(event)
 
     def pick(self, row: int) -> bool:
         """Put the cursor on the item that was clicked."""

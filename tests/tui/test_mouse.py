@@ -294,6 +294,25 @@ async def test_an_entry_of_the_commands_unfolds_at_a_click() -> None:
         assert "ran" in plain(screen.list.more(80))
 
 
+async def test_a_key_that_a_click_unfolds_is_not_pressed_by_it() -> None:
+    async with running(story.pro6k_01(), "P", "j") as (app, pilot, _):
+        await settled(pilot)
+        text = on(app, ProfilesScreen).text
+        await press(pilot, "3", "n", "n", "n")
+        x, y = place(app, "enter opens it")
+        at = text.at
+        await press(pilot, "1")
+        await pilot.click(offset=(x, y))
+        await settled(pilot)
+        on(app, ProfilesScreen)
+        assert text.has_focus
+        assert text.at > at
+        await press(pilot, "N")
+        await click(pilot, "enter opens it", by=8)
+        await settled(pilot)
+        on(app, SourceScreen)
+
+
 # ---------------------------------------------------------------- dialogs
 
 
