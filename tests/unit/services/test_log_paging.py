@@ -107,7 +107,9 @@ async def test_a_log_that_is_too_long_to_be_saved_says_where_it_ends(
     assert len(text) == written
 
 
-async def test_what_is_not_there_is_said(connection, tmp_path):
+async def test_what_is_not_there_is_said(connection, tmp_path, monkeypatch):
+    for name in ("HOME", "XDG_STATE_HOME"):  # they may hold launches
+        monkeypatch.setenv(name, str(tmp_path))
     with pytest.raises(UsageError, match="cannot be read"):
         await log_end(connection, server(tmp_path / "none"), None, back=0)
     with pytest.raises(UsageError, match="no launch before this one"):
