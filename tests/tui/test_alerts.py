@@ -45,11 +45,24 @@ def prompt_of(app: DemoApp) -> str:
 async def test_the_list_has_what_is_wrong_and_what_was() -> None:
     async with running(story.fleet(), "A") as (app, _, _):
         text = text_of(app)
-        order = [text.index(f" {rule} ") for rule in ("crashed", "lost", "gpu", "throttle")]
+        words = (
+            "crashed: out of memory ",
+            "refused the connection ",
+            "GPU 5 lost ",
+            "by heat (hw) ",
+        )
+        order = [text.index(each) for each in words]
         assert order == sorted(order)
         assert "5 open, 1 cleared" in text
         assert "→ specctl logs h200-b1/7c1e" in text
         assert "✓  13:39  h100-a2" in text
+
+
+async def test_the_rule_has_a_column_where_the_sentence_has_room_enough() -> None:
+    for size, has_rule in (((160, 40), True), ((120, 40), False), ((80, 24), False)):
+        async with running(story.fleet(), "A", size=size) as (app, _, _):
+            assert ("RULE" in text_of(app)) is has_rule
+            assert ("VALUE" in text_of(app)) is (size[0] > 80)
 
 
 async def test_enter_goes_to_the_place() -> None:

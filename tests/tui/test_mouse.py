@@ -458,6 +458,13 @@ async def test_a_key_in_the_help_is_pressed_on_the_screen_below() -> None:
         on(app, DriftDialog)
 
 
+async def test_a_reason_in_the_help_is_not_cut() -> None:
+    async with running(story.pro6k_01(), "enter", size=SMALL, read_only=True) as (app, pilot, _):
+        await press(pilot, "question_mark", *"start")
+        shown_text = "".join(line.strip("│ ") + " " for line in screen_text(app))
+        assert "is read-only. :readonly off lifts it." in shown_text
+
+
 async def test_the_help_scrolls_to_its_end_and_back_at_once() -> None:
     async with running(story.pro6k_01(), "question_mark", size=SMALL) as (app, pilot, _):
         panel = on(app, HelpDialog).panel
@@ -552,9 +559,7 @@ async def test_with_the_mouse_on_the_terminals_own_events_click() -> None:
 
 async def test_an_empty_fleet_says_all_of_what_to_do_and_its_key_can_be_clicked() -> None:
     async with running(()) as (app, pilot, _):
-        place(
-            app, "specctl add SSH_ALIAS finds SGLang on a host and writes remotes/SSH_ALIAS.toml."
-        )
+        place(app, "specctl add SSH_ALIAS does the same from the shell.")
         await click(pilot, "n adds one.")
         await settled(pilot)
         on(app, ChoiceDialog)

@@ -20,8 +20,10 @@ OF_GPUS = frozenset({"throttle", "memory", "gpu"})
 OF_THROUGHPUT = frozenset({"breakeven", "collapsed", "queue"})
 OF_SERVER = frozenset({"crashed", "lost", "slow-link"})
 
-HOST_CELLS, RULE_CELLS, TIME_CELLS, LASTS_CELLS, VALUE_CELLS = 14, 9, 5, 13, 15
-WIDE_CELLS = 100
+HOST_CELLS, RULE_CELLS, TIME_CELLS, LASTS_CELLS, VALUE_CELLS = 14, 9, 5, 10, 15
+VALUED_CELLS, RULED_CELLS = 100, 140
+"""From these on a row has the value, and the rule."""
+
 INDENT = "    "
 SHORTEST_NOTE, LONGEST = 20, 600
 
@@ -41,15 +43,16 @@ def alert_head(cells: int) -> Line:
 
 def _rule(text: str, cells: int) -> list[tuple[str, int]]:
     """The column of the rule, where the sentence beside it has room enough."""
-    return [(text, RULE_CELLS)] if cells >= WIDE_CELLS else []
+    return [(text, RULE_CELLS)] if cells >= RULED_CELLS else []
 
 
 def _rest(words: Line, value: Line, lasts: Line, cells: int) -> Line:
     """What is left of a row beside its first columns; the value goes first, then the rule."""
     left = cells - (1 + TIME_CELLS + HOST_CELLS + 6)
-    if cells < WIDE_CELLS:
+    if cells < VALUED_CELLS:
         return row((words, left - LASTS_CELLS - 2), (lasts, LASTS_CELLS, ">"))
-    size = left - RULE_CELLS - 2 - LASTS_CELLS - VALUE_CELLS - 4
+    ruled = RULE_CELLS + 2 if cells >= RULED_CELLS else 0
+    size = left - ruled - LASTS_CELLS - VALUE_CELLS - 4
     return row((words, size), (value, VALUE_CELLS), (lasts, LASTS_CELLS, ">"))
 
 

@@ -142,9 +142,7 @@ def _nothing(scene: Scene, terms: str) -> list[Line]:
         [("No hosts in this workspace yet. ", "text"), ("n", "key"), (" adds one.", "text")],
         [
             ("specctl add SSH_ALIAS", "strong"),
-            (" finds SGLang on a host and writes ", "dim"),
-            ("remotes/SSH_ALIAS.toml", "text"),
-            (".", "dim"),
+            (" does the same from the shell.", "dim"),
         ],
     ]
 

@@ -35,7 +35,7 @@ def help_lines(
     why: Callable[[Action, Target], str] = refusal,
 ) -> list[Line]:
     """Keys and commands that mean something here; with terms, those that hold them."""
-    return found(screen, target, terms, why) if terms else blocks(screen, target, cells)
+    return found(screen, target, terms, cells, why) if terms else blocks(screen, target, cells)
 
 
 def draw_help(
@@ -105,7 +105,11 @@ def _entry(action: Action, size: int, target: Target, screen: str) -> Line:
 
 
 def found(
-    screen: str, target: Target, terms: str, why: Callable[[Action, Target], str] = refusal
+    screen: str,
+    target: Target,
+    terms: str,
+    cells: int,
+    why: Callable[[Action, Target], str] = refusal,
 ) -> list[Line]:
     """Every key and command that has all the words, with why one is off."""
     words = terms.lower().split()
@@ -116,7 +120,8 @@ def found(
             out.append(_entry(action, FOUND_CELLS, target, screen))
             reason = why(action, target)
             if reason and action.kind is Kind.ACT:
-                out.append([(" " * FOUND_CELLS, ""), (reason, "faint")])
+                parts = wrap(reason, max(10, cells - FOUND_CELLS))
+                out += [[(" " * FOUND_CELLS, ""), (part, "faint")] for part in parts]
     for command in COMMANDS:
         text = f"{command.usage} {command.help} {' '.join(command.aliases)}".lower()
         if all(word in text for word in words):
