@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import asdict, dataclass
 
 from specctl.domain.cost import (
     WORTH_MARGIN,
@@ -21,6 +22,7 @@ NO_OVERHEAD = (
     "without host overhead such predictions were 5 to 10 % too good, so a gain below 10 % is not "
     "called worth it"
 )
+CONTRADICTED = "the numbers cannot all be true"
 NO_OVERHEAD_MARGIN = 0.10
 
 
@@ -42,7 +44,7 @@ class Typed:
 
 @dataclass(frozen=True, slots=True)
 class BreakEven:
-    """What follows from it; None with the reason in `unknown`."""
+    """What follows from it; None with the reason in `unknown`: too few numbers, or a suspect."""
 
     base_ms: float | None
     step_ms: float
@@ -62,13 +64,15 @@ class BreakEven:
 
 def work_out(typed: Typed) -> BreakEven:
     """The break-even of `typed`; raises UsageError for numbers that are too few or contradict."""
-    _check_signs(typed)
+    _check_numbers(typed)
     accept_length, source = _accept_length(typed)
     step_ms = _step_ms(typed)
     base_ms = _base_ms(typed)
     star = break_even_accept_length(step_ms, base_ms) if base_ms else None
     speedup = accept_length / star if accept_length is not None and star else None
     needs = needed_accuracy(star, typed.steps) if star and typed.steps else None
+    suspects = find_suspects(speedup=speedup, accept_length=accept_length, steps=typed.steps)
+    unknown = _unknown(base_ms, accept_length) or (CONTRADICTED if suspects else "")
     return BreakEven(
         base_ms=base_ms,
         step_ms=step_ms,
@@ -77,11 +81,11 @@ def work_out(typed: Typed) -> BreakEven:
         accept_length_source=source,
         predicted_tps=None if accept_length is None else accept_length / step_ms * 1000,
         predicted_speedup=speedup,
-        worth_it=None if speedup is None else speedup > 1 + _margin(typed),
+        worth_it=None if unknown or speedup is None else speedup > 1 + _margin(typed),
         needed_accuracy=needs,
-        unknown=_unknown(base_ms, accept_length),
+        unknown=unknown,
         notes=_notes(typed),
-        suspects=find_suspects(speedup=speedup, accept_length=accept_length, steps=typed.steps),
+        suspects=suspects,
     )
 
 
@@ -99,7 +103,10 @@ def curve(
     return tuple(points)
 
 
-def _check_signs(typed: Typed) -> None:
+def _check_numbers(typed: Typed) -> None:
+    for name, value in asdict(typed).items():
+        if value is not None and not math.isfinite(value):
+            raise UsageError(f"--{name.replace('_', '-')} must be a number, not {value:g}")
     for name in ("base_ms", "base_tps", "step_ms", "draft_ms", "verify_ms", "tps"):
         value = getattr(typed, name)
         if value is not None and value <= 0:

@@ -146,10 +146,11 @@ def _notes(arm: Arm, pairing: Pairing) -> tuple[str, ...]:
     if pairing.is_length_suspect:
         notes.append(f"outputs of {arm.profile} are {pairing.length_ratio - 1:+.0%} as long")
     if pairing.identical < pairing.prompts and arm.result and arm.result.temperature == 0:
-        place = "" if pairing.divergence_at is None else f", character {pairing.divergence_at}"
+        place = "" if pairing.token_at is None else f", token {pairing.token_at}"
+        place += "" if pairing.divergence_at is None else f", character {pairing.divergence_at + 1}"
         notes.append(
             f"{pairing.prompts - pairing.identical} of {pairing.prompts} greedy outputs differ "
-            f"(first: request {pairing.first_divergence}{place})"
+            f"(first: prompt {(pairing.first_divergence or 0) + 1}{place})"
         )
     return tuple(notes)
 

@@ -10,6 +10,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from specctl.domain.kept_output import token_parting, unpack_output
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -38,6 +40,9 @@ class Pairing:
 
     divergence_at: int | None
     """The character of it at which they part."""
+
+    token_at: int | None
+    """The token of it at which they part, from 1; None where the server gave no ids."""
 
     length_ratio: float
     """Decoded tokens of the arm over the baseline's, all prompts together."""
@@ -89,6 +94,7 @@ def pair(base: Sequence[RequestResult], arm: Sequence[RequestResult]) -> Pairing
         identical=len(pairs) - len(different),
         first_divergence=different[0][0].index if different else None,
         divergence_at=_divergence(*different[0]) if different else None,
+        token_at=_token(*different[0]) if different else None,
         length_ratio=sum(other.completion_tokens or 0 for _, other in pairs)
         / sum(one.completion_tokens or 0 for one, _ in pairs),
         base_first_s=sum(one.server_ttft_s or 0.0 for one, _ in pairs) if by_parts else None,
@@ -116,6 +122,12 @@ def _time_s(request: RequestResult, weight: float, *, by_parts: bool) -> float:
     first_s = (request.server_ttft_s or 0.0) if by_parts else 0.0
     rest_s = _latency_s(request) - first_s
     return first_s + rest_s * weight / _decoded(request, by_parts=by_parts)
+
+
+def _token(one: RequestResult, other: RequestResult) -> int | None:
+    left, right = unpack_output(one.output), unpack_output(other.output)
+    place = token_parting(left, right) if left and right else None
+    return None if place is None else place.index + 1
 
 
 def _divergence(one: RequestResult, other: RequestResult) -> int | None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from typing import TYPE_CHECKING, Any
 
 from specctl.adapters.ledger import Ledger
+from specctl.domain.kept_output import unpack_output
 from specctl.domain.runs import RunKind
 from specctl.domain.trial.blocks import Block
 from specctl.domain.trial.running import answer_of
 from specctl.domain.trial.trial_json import block_of
 from specctl.services.runs import probe_of
+from tests.live.conftest import MODELS, PYTHON
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +25,14 @@ NAMES = ("ilshift", "irshift", "ibshift", "ipshift", "ixshift", "ixshifts", "ibb
 """After each of these the tiny target goes on with the same lines."""
 
 TOKENS = 96
+DECODE = """\
+import json, sys
+from tokenizers import Tokenizer
+known = Tokenizer.from_file(sys.argv[1])
+print(json.dumps([known.decode(ids) for ids in json.load(sys.stdin)]))
+"""
+"""With the interpreter that serves the model."""
+
 FILE = "repeating.jsonl"
 
 
@@ -69,6 +80,24 @@ def assert_counted_as_the_server_does(result: ProbeResult) -> None:
     steps = sum(request.verify_steps or 0 for request in result.requests)
     assert result.accept_length is not None
     assert abs(result.accept_length - (1 + correct / steps)) < 1e-9
+
+
+def assert_answers_are_kept_as_tokens(results: Sequence[ProbeResult]) -> None:
+    """Every answer has its token ids, and they are its text."""
+    answers = [(one, unpack_output(one.output)) for each in results for one in each.requests]
+    ids = []
+    for request, kept in answers:
+        assert kept is not None
+        assert kept.ids is not None
+        assert len(kept.ids) == request.completion_tokens
+        ids.append(kept.ids)
+    texts = json.loads(
+        subprocess.run(
+            [str(PYTHON), "-c", DECODE, str(MODELS / "target" / "tokenizer.json")],
+            input=json.dumps(ids), capture_output=True, text=True, check=True,
+        ).stdout
+    )  # fmt: skip
+    assert texts == [kept.text for _, kept in answers if kept is not None]
 
 
 def blocks_of_twins(one: Sequence[ProbeResult], other: Sequence[ProbeResult]) -> list[Block]:

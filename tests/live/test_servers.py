@@ -20,6 +20,7 @@ from tests.live.forecasts import check_forecast
 from tests.live.repeating import (
     FILE,
     NAMES,
+    assert_answers_are_kept_as_tokens,
     assert_counted_as_the_server_does,
     blocks_of_twins,
     newest_probe,
@@ -224,6 +225,9 @@ def test_n_grams_are_faster_on_text_that_repeats(operator: Operator, twins: list
     assert trial["verdict"] != "faster" or found["low"] > 1
     assert found["launches"] == [2, 2]
     assert found["outputs"]["identical"] == found["outputs"]["prompts"] == len(NAMES)
+    assert_answers_are_kept_as_tokens([*measured["A"], *measured["B"]])
+    said = sum(request.completion_tokens or 0 for request in measured["A"][0].requests)
+    assert (found["parting"], found["outputs"]["tokens"]) == (None, said)
     assert [result.accept_length for result in measured["A"]] == [None, None]
     for result in measured["B"]:
         assert_counted_as_the_server_does(result)

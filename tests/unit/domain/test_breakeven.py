@@ -47,6 +47,7 @@ def test_a_published_row_that_cannot_be_is_flagged():
     found = work_out(Typed(base_tps=100.0, tps=308.0, accept_length=2.82))
     assert found.break_even_accept_length == pytest.approx(0.916, abs=0.001)
     assert "suspect the baseline" in found.suspects[0]
+    assert (found.worth_it, found.unknown) == (None, "the numbers cannot all be true")
 
 
 @pytest.mark.parametrize(("accuracy", "length"), [(0.38, 1.579), (0.75, 2.734)])
@@ -102,6 +103,9 @@ def test_the_accuracy_to_break_even():
         Typed(step_ms=10, accuracy=0.5),
         Typed(step_ms=10, accuracy=0.5, steps=3, accept_length=2),
         Typed(step_ms=10, overhead_ms=-1),
+        Typed(step_ms=10, base_ms=float("nan")),
+        Typed(step_ms=float("inf"), base_ms=10),
+        Typed(step_ms=10, accept_length=float("nan")),
     ],
 )
 def test_numbers_that_do_not_go_together_are_refused(typed):

@@ -79,7 +79,7 @@ def test_greedy_outputs_that_differ_are_noted():
     requests = (*arm.result.requests[:2], changed, arm.result.requests[3])
     arm = replace(arm, result=replace(arm.result, requests=requests))
     (note,) = stand(baseline_arm(), arm).notes
-    assert note.startswith("1 of 4 greedy outputs differ (first: request 2")
+    assert note == "1 of 4 greedy outputs differ (first: prompt 3)"
 
 
 def test_what_nobody_asked_for_is_found():

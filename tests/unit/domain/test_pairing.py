@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from specctl.domain.kept_output import pack_output
 from specctl.domain.pairing import BY_PARTS, BY_WHOLE, pair
 from tests.unit.domain.requests import request
 
@@ -60,3 +63,11 @@ def test_the_first_divergence_is_shown():
     found = pair(base, arm)
     assert found is not None
     assert (found.identical, found.first_divergence, found.divergence_at) == (1, 1, 3)
+    assert found.token_at is None
+    kept = [
+        [one, replace(other, output=pack_output(ids, None))]
+        for (one, other), ids in ((base, (7, 8, 9)), (arm, (7, 5, 9)))
+    ]
+    with_ids = pair(*kept)
+    assert with_ids is not None
+    assert with_ids.token_at == 2
