@@ -228,7 +228,7 @@ class AgentChannel:
         try:
             message = json.loads(line)
             identifier = message["id"]
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             said = shorten(clean(line.decode("utf-8", "replace")), 120)
             raise AgentError(
                 f"host {self.host}: the agent broke its protocol: it said {said}"

@@ -58,7 +58,7 @@ def read_hello(host: str, raw: bytes) -> Hello:
             has_pynvml=bool(said.get("has_pynvml")),
             has_httpx=bool(said.get("has_httpx")),
         )
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise AgentError(f"host {host}: the agent's first message is damaged: {error}") from error
 
 

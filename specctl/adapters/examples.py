@@ -60,10 +60,16 @@ def write_workspace(directory: Path) -> list[Path]:
             f"{directory / taken[0]} exists already: nothing was written",
             hint="specctl init DIR  with an empty or new directory",
         )
-    written = []
-    for name, text in files.items():
-        path = directory / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        written.append(path)
+    written: list[Path] = []
+    try:
+        for name, text in files.items():
+            path = directory / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            written.append(path)
+            path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        for path in written:
+            path.unlink(missing_ok=True)
+        error.filename = error.filename or str(written[-1])  # a full disk names no file
+        raise
     return written

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from specctl.domain.errors import UsageError
+from specctl.domain.file_trouble import next_step
 from specctl.domain.plain import plain
 from specctl.domain.runs import Provenance, Run, RunKind
 from specctl.domain.text import clean
@@ -80,9 +81,9 @@ class Ledger:
             self._file.execute("PRAGMA journal_mode = WAL")
             self._migrate()
         except (sqlite3.DatabaseError, OSError) as error:
+            words = getattr(error, "strerror", None) or error
             raise UsageError(
-                f"the ledger {path} cannot be used: {error}",
-                hint="Look whether its disk is full; a damaged one, move away to begin a new one.",
+                f"the ledger {path} cannot be used: {words}", hint=_next_step(error)
             ) from error
 
     def close(self) -> None:
@@ -116,7 +117,9 @@ class Ledger:
         except sqlite3.IntegrityError:  # the caller's mistake
             raise
         except sqlite3.Error as error:  # locked for long, read-only, a full disk, or damaged
-            raise UsageError(f"the ledger {self.path} cannot be written: {error}") from error
+            raise UsageError(
+                f"the ledger {self.path} cannot be written: {error}", hint=_next_step(error)
+            ) from error
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
@@ -273,6 +276,14 @@ class Ledger:
 
 
 _PROFILE = ("json_valid(profiles) AND EXISTS (SELECT 1 FROM json_each(profiles) WHERE value = ?)",)
+
+
+def _next_step(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return next_step(error)
+    if "locked" in str(error):
+        return "Another specctl writes to it: wait until that one has ended."
+    return "Look whether its disk is full; a damaged one, move away to begin a new one."
 
 
 def _text(value: Mapping[str, Any]) -> str:

@@ -74,7 +74,7 @@ def _read_answer(host: str, name: str, framed: bytes) -> dict[str, Any]:
         if "ok" in answer:
             return dict(answer["ok"] or {})
         words = clean(str(answer["error"]["message"]))
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise AgentError(f"host {host}: {name} gave a damaged answer: {error}") from error
     raise RemoteFailedError(f"host {host}: {name}: {words}", hint=_next_step(host, words))
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MOST_FILES = 200
 MAX_BYTES = 64 * 1024 * 1024
+MOST_PROBLEMS = 20
 PROMPT_KEYS = ("prompt", "messages", "category", "max_tokens", "repeats")
 HEADER_KEYS = ("description", "temperature", "top_p", "top_k", "max_tokens", "repeats", "category")
 ROLES = ("system", "user", "assistant", "tool", "developer")
@@ -97,7 +98,7 @@ def parse_workload(raw: bytes, *, name: str, file: str) -> Workload:
     if not prompts and not reader.problems:
         reader.problems.append(Problem(file, None, "", "holds no prompt"))
     if reader.problems:
-        raise InvalidFileError(tuple(reader.problems))
+        raise _invalid(reader.problems)
     header = reader.header
     return Workload(
         name=name,
@@ -106,6 +107,14 @@ def parse_workload(raw: bytes, *, name: str, file: str) -> Workload:
         sampling=Sampling(header.get("temperature", 0.0), header.get("top_p"), header.get("top_k")),
         description=header.get("description", ""),
     )
+
+
+def _invalid(problems: Sequence[Problem]) -> InvalidFileError:
+    """The first problems; of a file that is no workload at all every line is one."""
+    shown = tuple(problems[:MOST_PROBLEMS])
+    more = len(problems) - len(shown)
+    hint = f"{more:,} more lines of it are wrong: is it a workload at all?" if more else ""
+    return InvalidFileError(shown, hint=hint)
 
 
 def _bundle() -> Any:
@@ -137,6 +146,9 @@ class _Reader:
                 line = json.loads(text)
             except ValueError as error:
                 self._add("", f"not JSON: {error}")
+                continue
+            except RecursionError:
+                self._add("", "is nested too deeply")
                 continue
             if not isinstance(line, dict):
                 self._add("", "not a JSON object")

@@ -160,6 +160,6 @@ def _pieces(delta: Dict[str, Any]) -> List[str]:
 def _parse(payload: bytes) -> Optional[Dict[str, Any]]:
     try:
         value = json.loads(payload)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

@@ -9,6 +9,7 @@ import click
 from specctl.cli.simulated import SHOWN
 from specctl.cli.streams import discard
 from specctl.domain.errors import (
+    ConnectionLostError,
     DeadlineError,
     HostError,
     InvalidFileError,
@@ -45,7 +46,7 @@ def report(error: BaseException) -> int:
         case InvalidFileError():
             _report_problems(error)
         case SpecctlError():
-            fail(error.message, hint=error.hint)
+            fail(error.message, hint=error.hint or _where_to_look(error))
         case click.UsageError():
             context = error.ctx.command_path if error.ctx else "specctl"
             fail(_sentence(error.format_message()), hint=f"{context} --help")
@@ -54,6 +55,13 @@ def report(error: BaseException) -> int:
         case _:
             say("interrupted")
     return exit_status(error)
+
+
+def _where_to_look(error: SpecctlError) -> str:
+    """How far a command came that lost its host is not known here."""
+    if isinstance(error, ConnectionLostError):
+        return "Once the host answers again, specctl status shows what is there."
+    return ""
 
 
 def _report_problems(error: InvalidFileError) -> None:

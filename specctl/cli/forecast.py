@@ -11,7 +11,7 @@ import click
 from specctl.cli.compare_trial import open_ledger
 from specctl.cli.diagnostics import say
 from specctl.cli.forecast_text import write_forecast
-from specctl.cli.invocation import json_option, on_option
+from specctl.cli.invocation import Finite, json_option, on_option
 from specctl.cli.output import write_json
 from specctl.cli.running import fleet_of, run
 from specctl.domain.errors import UsageError
@@ -67,7 +67,7 @@ class StepCost(click.ParamType[tuple[int | None, float]]):
     "--corpus", "corpora", type=FILE, multiple=True, metavar="FILE",
     help="Documents of an external corpus to try: one JSON string or list of ids a line.",
 )  # fmt: skip
-@click.option("--base-ms", type=float, metavar="MS", help="Milliseconds of a plain decode step.")
+@click.option("--base-ms", type=Finite(), metavar="MS", help="Milliseconds of a plain decode step.")
 @click.option(
     "--step-ms", "steps", type=StepCost(), multiple=True,
     help="And of a verify step, of the profile's draft tokens or of N.",
@@ -125,9 +125,16 @@ def command(invocation: Invocation, /, transcripts: Path, *, as_json: bool, **as
         write_forecast(found)
 
 
+def _check_plain(path: Path) -> None:
+    """It is read twice, and has an end; raises UsageError otherwise."""
+    if not path.is_file():
+        raise UsageError(f"{path} is no plain file", hint="Write what it gives into a file first.")
+
+
 def _read(path: Path) -> Exchanges:
     from specctl.facts.exchanges import read_exchanges
 
+    _check_plain(path)
     if path.stat().st_size > MOST_BYTES:
         raise UsageError(
             f"{path} is larger than {MOST_BYTES >> 20} MiB", hint="Take its first lines."
@@ -154,6 +161,7 @@ def _texts(path: Path, exchanges: Exchanges, corpora: Sequence[Path]) -> Texts:
 
     documents: list[tuple[str, str | tuple[int, ...]]] = []
     for corpus in corpora:
+        _check_plain(corpus)
         with corpus.open(encoding="utf-8", errors="replace") as file:
             found = read_documents(file)
         if not found:

@@ -66,15 +66,23 @@ def _here() -> Path:
         ) from None
 
 
-class Seconds(click.FloatRange):
-    """A time that is one: NaN passes every comparison."""
+class Finite(click.FloatRange):
+    """A number that is one: NaN passes every comparison."""
+
+    what = "number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """As click does it, finite."""
         found = super().convert(value, param, ctx)
         if not math.isfinite(found):
-            self.fail(f"{value} is no time", param, ctx)
+            self.fail(f"{value} is no {self.what}", param, ctx)
         return found
+
+
+class Seconds(Finite):
+    """A time."""
+
+    what = "time"
 
 
 json_option = click.option(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from specctl.cli import diagnostics
-from specctl.cli.invocation import Seconds, json_option
+from specctl.cli.invocation import Finite, Seconds, json_option
 from specctl.cli.lab_demo import command as demo
 from specctl.cli.output import write, write_json
 from specctl.cli.simulated import SHOWN
@@ -56,7 +56,7 @@ def _folder() -> LabFolder:
               help="What is wrong with them; `specctl lab faults` lists them.")  # fmt: skip
 @click.option("--sglang", "build", default=BUILD, metavar="VERSION", show_default=True,
               help="Which release the stand-in speaks like.")  # fmt: skip
-@click.option("--load-factor", type=click.FloatRange(0, 1000), default=1.0, metavar="X",
+@click.option("--load-factor", type=Finite(0, 1000), default=1.0, metavar="X",
               show_default=True,
               help="Times 4 s to load, and times 1 s to end, is what a server takes.")  # fmt: skip
 @click.option("--foreground", is_flag=True, help="Stay until Ctrl-C, then take them down.")

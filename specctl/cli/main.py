@@ -14,8 +14,9 @@ from specctl import __version__
 from specctl.cli import diagnostics
 from specctl.cli.invocation import Invocation
 from specctl.cli.simulated import SHOWN
-from specctl.cli.streams import OutputLostError, discard, find_lost
+from specctl.cli.streams import OutputLostError, discard, find_lost, flush_output
 from specctl.domain.errors import SpecctlError, UsageError
+from specctl.domain.file_trouble import FULL, next_step
 from specctl.domain.nearest import nearest
 
 if TYPE_CHECKING:
@@ -162,16 +163,17 @@ def run(arguments: Sequence[str]) -> int:
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
         status = cli.main(list(arguments), prog_name="specctl", standalone_mode=False)
-        sys.stdout.flush()
+        flush_output()
     except (SpecctlError, click.ClickException, click.Abort, KeyboardInterrupt) as error:
         return diagnostics.report(error)
     except (OSError, OutputLostError, BaseExceptionGroup) as error:
         lost = find_lost(error)
         if lost is not None:
             return end_without_output(lost)
-        if not isinstance(error, OSError) or error.filename is None:
+        if not isinstance(error, OSError) or not (error.filename or error.errno in FULL):
             raise
-        diagnostics.fail(f"{error.filename}: {error.strerror}")
+        where = error.filename or "a file could not be written"
+        diagnostics.fail(f"{where}: {error.strerror}", hint=next_step(error))
         return 1
     return status if isinstance(status, int) else 0
 

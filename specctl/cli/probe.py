@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from specctl.cli.diagnostics import say, warn
-from specctl.cli.invocation import json_option
+from specctl.cli.invocation import Seconds, json_option
 from specctl.cli.output import style, write, write_json
 from specctl.cli.plan_text import say_restoring
 from specctl.cli.probe_text import write_result
@@ -73,7 +73,8 @@ def read_rate(ctx: click.Context, param: click.Parameter, value: str | None) -> 
 @click.option("--prompts", type=click.IntRange(1), metavar="N", help="At most so many prompts.")
 @click.option("--warm", is_flag=True, help="Do not flush; a warm cache is wanted.")
 @click.option(
-    "--timeout", "timeout_s", type=float, default=600.0, show_default=True, metavar="SECONDS",
+    "--timeout", "timeout_s", type=Seconds(0.1, 86400), default=600.0, show_default=True,
+    metavar="SECONDS",
     help="For one request.",
 )  # fmt: skip
 @json_option

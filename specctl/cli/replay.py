@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from specctl.cli.diagnostics import warn
-from specctl.cli.invocation import ScreenWanted, json_option
+from specctl.cli.invocation import Finite, ScreenWanted, json_option
 from specctl.cli.output import write, write_json
 from specctl.cli.simulated import SHOWN
 from specctl.cli.status_text import watch_line
@@ -48,7 +48,7 @@ class After(click.ParamType[float]):
 
 @click.command()
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--speed", type=click.FloatRange(0.1, 1000), default=1.0, show_default=True,
+@click.option("--speed", type=Finite(0.1, 1000), default=1.0, show_default=True,
               metavar="N", help="So many times faster than it was.")  # fmt: skip
 @click.option("--at", "at_s", type=After(), metavar="TIME",
               help="Begin so long after its beginning: 90, 1:30 or 1:02:03.")  # fmt: skip

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from specctl.cli.invocation import json_option, yes_option
+from specctl.cli.invocation import Finite, json_option, yes_option
 from specctl.cli.output import write, write_json
 from specctl.cli.running import confirm, fleet_of, run, split_server
 from specctl.cli.table import table
@@ -106,9 +106,10 @@ def abort(asked: Asked, *, yes: bool) -> None:
 
 
 @command.command(short_help="Change its accept thresholds.")
-@click.option("--single", type=float, metavar="0-1",
+@click.option("--single", type=Finite(0, 1), metavar="0-1",
               help="Accept a draft token at this probability or more.")  # fmt: skip
-@click.option("--accumulated", type=float, metavar="0-1", help="The same, of the tokens so far.")
+@click.option("--accumulated", type=Finite(0, 1), metavar="0-1",
+              help="The same, of the tokens so far.")  # fmt: skip
 @yes_option
 @click.pass_obj
 def thresholds(asked: Asked, *, single: float | None, accumulated: float | None, yes: bool) -> None:

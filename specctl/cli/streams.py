@@ -5,7 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import traceback
 from typing import IO
+
+import click
 
 _OF_WRITING = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EBADF, errno.EFBIG)
 _MODES = {"stdin": "r", "stdout": "w", "stderr": "w"}
@@ -45,5 +48,19 @@ def find_lost(error: BaseException) -> OutputLostError | None:
     if isinstance(error, BaseExceptionGroup):
         return next((lost for one in error.exceptions if (lost := find_lost(one))), None)
     if isinstance(error, OSError) and error.filename is None and error.errno in _OF_WRITING:
-        return OutputLostError(error)
+        return OutputLostError(error) if _is_of_echo(error) else None
     return None
+
+
+def flush_output() -> None:
+    """Write what is left in the buffer of standard output; raises OutputLostError."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        raise OutputLostError(error) from error
+
+
+def _is_of_echo(error: OSError) -> bool:
+    """Help was being printed; a file on a full disk fails with the same words."""
+    frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
+    return any(frame.f_code is click.echo.__code__ for frame in frames)

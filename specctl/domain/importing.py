@@ -241,7 +241,7 @@ def _typed_word(text: str) -> Any:
     if text.startswith("{"):
         try:
             table = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             return text
         return table if isinstance(table, dict) and _fits_toml(table) else text
     return text

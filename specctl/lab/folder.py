@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -99,9 +100,14 @@ class LabFolder:
             raise UsageError(
                 f"{self.root} is there already", hint="specctl lab down, then once more"
             ) from None
-        (self.root / MARK).write_text(f"{os.getpid()} {start_ticks(os.getpid())}\n")
-        for part in ("hosts", "models", "lib", "remotes", "profiles"):
-            (self.root / part).mkdir()
+        try:
+            (self.root / MARK).write_text(f"{os.getpid()} {start_ticks(os.getpid())}\n")
+            for part in ("hosts", "models", "lib", "remotes", "profiles"):
+                (self.root / part).mkdir()
+        except OSError as error:
+            shutil.rmtree(self.root, ignore_errors=True)
+            error.filename = error.filename or str(self.root)  # a full disk names no file
+            raise
 
     @property
     def is_there(self) -> bool:

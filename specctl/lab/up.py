@@ -77,8 +77,10 @@ def bring_up(lab: LabFolder, wanted: Wanted) -> tuple[Record, str]:
             lacking = building.result()
         _lay_hosts(lab, wanted, scenario, story)
         return _serve(lab), lacking
-    except BaseException:
+    except BaseException as error:
         take_down(lab)
+        if isinstance(error, OSError):
+            error.filename = error.filename or str(lab.root)  # a full disk names no file
         raise
 
 

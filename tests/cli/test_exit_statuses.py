@@ -58,3 +58,9 @@ def test_details_are_indented_and_the_hint_comes_last(capsys):
     assert capsys.readouterr().err == (
         "specctl: error: two things\n  one\n  other\nhint: do this\n"
     )
+
+
+@pytest.mark.parametrize(("hint", "said"), [("", "specctl status"), ("Do this.", "Do this.")])
+def test_a_host_that_was_lost_says_where_to_look(capsys, hint, said):
+    assert diagnostics.report(errors.ConnectionLostError("gone", hint=hint)) == 3
+    assert said in capsys.readouterr().err.splitlines()[1]

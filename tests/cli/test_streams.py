@@ -82,9 +82,29 @@ def test_a_reader_that_leaves_ends_a_stream_of_events(shell, workspace):
         ("$S watch here --for nan", 2, "nan is no time"),
         ("$S watch here --for=-5", 2, "-5.0 is not in the range"),
         ("$S watch here --interval nan", 2, "nan is no time"),
+        ("$S probe here --timeout nan", 2, "nan is no time"),
+        ("$S probe here --timeout 0", 2, "0.0 is not in the range"),
+        ("$S replay x --speed nan", 2, "nan is no number"),
+        ("$S lab up --load-factor nan", 2, "nan is no number"),
+        ("$S server here thresholds --single nan", 2, "nan is no number"),
+        ("$S forecast /dev/null --profile p --base-ms nan", 2, "nan is no number"),
+        ("$S forecast /dev/zero --profile p", 2, "/dev/zero is no plain file"),
+        ("$S breakeven --base-ms inf --step-ms 2", 2, "--base-ms must be a number, not inf"),
     ],
 )
 def test_absurd_wishes_are_answered_in_a_sentence(shell, line, status, words):
     found, out, err = shell(line)
     assert (found, out) == (status, "")
     assert words in err.splitlines()[0]
+
+
+@pytest.mark.parametrize("line", ["$S init w", "$S lab up"])
+def test_a_file_that_cannot_be_written_is_not_said_to_be_standard_output(shell, workspace, line):
+    status, out, err = shell(f"ulimit -f 1 && {line}")
+    sentence, advice = err.splitlines()
+    assert (status, out) == (1, "")
+    assert sentence.endswith(": File too large")
+    assert "/" in sentence
+    assert "standard output" not in sentence
+    assert advice.startswith("hint: Raise the limit")
+    assert not list(workspace.glob("w/*/*")), "nothing half done is left"

@@ -270,6 +270,7 @@ async def test_a_slow_reader_gets_every_item(session):
     ("answer", "words"),
     [
         ('out.write(b"not json\\n"); out.flush()', "broke its protocol: it said not json"),
+        ('out.write(b"[" * 100000 + b"\\n"); out.flush()', "broke its protocol: it said"),
         ('out.write(b"\\x1b[2J[1]\\n"); out.flush()', r"broke its protocol: it said \[1\]"),
         ('out.write(b"x" * 1100000); out.flush(); time.sleep(9)', "more than 1048576 bytes"),
     ],

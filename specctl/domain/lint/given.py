@@ -122,6 +122,6 @@ def as_json(text: str) -> object | None:
     """A text that is JSON; None for anything else."""
     try:
         read: object = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return read

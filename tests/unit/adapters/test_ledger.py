@@ -164,6 +164,12 @@ def test_a_newer_file_and_one_that_is_none_are_refused_in_words(tmp_path):
         Ledger(none)
 
 
+def test_a_ledger_that_cannot_be_made_says_why_and_what_to_do(tmp_path):
+    (tmp_path / "no-folder").touch()
+    with pytest.raises(UsageError, match=r"cannot be used: Not a directory$"):
+        Ledger(tmp_path / "no-folder/below/ledger.db")
+
+
 def test_a_damaged_ledger_is_said_in_words(tmp_path):
     path = tmp_path / "ledger.db"
     ledger = Ledger(path)

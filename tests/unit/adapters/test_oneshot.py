@@ -11,21 +11,20 @@ from specctl.adapters.oneshot import run_oneshot
 from specctl.adapters.session import Finished, Session
 from specctl.agent.bootstrap import explain
 from specctl.agent.oneshot.launcher import LaunchError
-from specctl.domain.errors import RemoteFailedError
+from specctl.domain.errors import AgentError, RemoteFailedError
 
 
 class Answering:
-    """A session on which the action answers that it failed."""
+    """A session on which the action answers that it failed, or what is given."""
 
     host = "gpu8"
 
-    def __init__(self, words):
-        self._words = words
+    def __init__(self, words="", answer=""):
+        self._answer = answer or json.dumps({"error": {"kind": "error", "message": words}})
 
     async def run(self, argv, *, timeout_s, stdin):
         del timeout_s, stdin
-        answer = json.dumps({"error": {"kind": "error", "message": self._words}})
-        return Finished(tuple(argv), 0, f"noise\n{argv[-1]} {answer}\n".encode(), b"")
+        return Finished(tuple(argv), 0, f"noise\n{argv[-1]} {self._answer}\n".encode(), b"")
 
 
 @pytest.mark.parametrize(
@@ -47,6 +46,13 @@ async def test_what_to_do_about_a_disk_that_takes_nothing(words, step):
     assert caught.value.hint.startswith(step)
     assert bool(caught.value.hint) == bool(step)
     assert "specctl doctor gpu8" in caught.value.hint or not step
+
+
+@pytest.mark.parametrize("answer", ["{", "[]", "[" * 100_000])
+async def test_a_damaged_answer_is_said_to_be_one(answer):
+    session = cast("Session", Answering(answer=answer))
+    with pytest.raises(AgentError, match="launcher gave a damaged answer"):
+        await run_oneshot(session, ("python3",), "launcher", {}, timeout_s=1)
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,7 @@ def test_a_header_is_optional():
         ([], "w.jsonl  holds no prompt"),
         (["{"], "w.jsonl:1  not JSON"),
         (["[1]"], "w.jsonl:1  not a JSON object"),
+        (["[" * 100_000], "w.jsonl:1  is nested too deeply"),
         ([{"prompt": "x", "categry": "a"}], "w.jsonl:1  categry: unknown key. Nearest: category"),
         ([{"category": "a"}], "needs either prompt or messages"),
         ([{"prompt": "x", "messages": []}], "needs either prompt or messages"),
@@ -75,6 +76,13 @@ def test_all_problems_come_at_once():
     with pytest.raises(InvalidFileError) as caught:
         parse({"prompt": ""}, "{", {"prompt": "fine"}, {"max_tokens": -1})
     assert [problem.line for problem in caught.value.problems] == [1, 2, 4, 4]
+
+
+def test_of_a_file_that_is_no_workload_the_first_problems_are_said():
+    with pytest.raises(InvalidFileError) as caught:
+        parse(*["x"] * 1000)
+    assert len(caught.value.problems) == 20
+    assert caught.value.hint.startswith("980 more lines")
 
 
 def test_bundled_sets_are_complete_distinct_and_apart_from_the_warm_up():
