@@ -9,6 +9,7 @@ import pytest
 from specctl.domain.errors import RefusedError, SpecctlError
 from specctl.domain.events import ServersSeen
 from specctl.domain.server import ServerState
+from specctl.tui.render.lines import plain, width
 from specctl.tui.screens.fleet import FleetScreen
 from specctl.tui.screens.help import HelpDialog
 from specctl.tui.screens.host import HostScreen
@@ -17,6 +18,7 @@ from specctl.tui.screens.plan import PlanDialog
 from specctl.tui.screens.probe import ProbeDialog
 from specctl.tui.screens.prompts import CommandLine, ProfilesDialog
 from tests.tui import parts, plans, story
+from tests.tui.all_scenes import SCENES
 from tests.tui.driving import on, press, running, shown, text_of, toasts, until
 
 
@@ -299,3 +301,15 @@ async def test_what_is_looked_at_stays_when_another_server_comes() -> None:
         await shown(pilot)
         await press(pilot, "j")
         assert on(app, HostScreen).server == seen
+
+
+async def test_a_reason_in_the_help_is_not_cut() -> None:
+    scene = replace(SCENES["locked-help-120x40"], size=(80, 24))
+    app = scene.app()
+    async with app.run_test(size=scene.size) as pilot:
+        await scene.prepare(pilot)
+        dialog = app.screen
+        assert isinstance(dialog, HelpDialog)
+        body = dialog.panel.draw(app.scene, 76, 22).body
+        assert max(width(line) for line in body) <= 76
+        assert "screens that may." in plain(body)

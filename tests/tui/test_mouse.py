@@ -458,13 +458,6 @@ async def test_a_key_in_the_help_is_pressed_on_the_screen_below() -> None:
         on(app, DriftDialog)
 
 
-async def test_a_reason_in_the_help_is_not_cut() -> None:
-    async with running(story.pro6k_01(), "enter", size=SMALL, read_only=True) as (app, pilot, _):
-        await press(pilot, "question_mark", *"start")
-        shown_text = "".join(line.strip("│ ") + " " for line in screen_text(app))
-        assert "is read-only. :readonly off lifts it." in shown_text
-
-
 async def test_the_help_scrolls_to_its_end_and_back_at_once() -> None:
     async with running(story.pro6k_01(), "question_mark", size=SMALL) as (app, pilot, _):
         panel = on(app, HelpDialog).panel
