@@ -66,7 +66,7 @@ def test_a_run_of_another_host_says_no_costs_of_this_one(run, kept, workspace):
         (["--base-ms", "20"], "no step cost given"),
         (["--baseline", "nobody"], "no profile called nobody"),
         (["--from", "ffff"], "no run ffff"),
-        (["--concurrency", "0"], "a concurrency lies between"),
+        (["--concurrency", "0"], "is no concurrency. It lies between 1 and 1,024"),
     ],
 )
 def test_what_says_no_costs_is_refused(run, kept, options, words):
