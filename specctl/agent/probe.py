@@ -24,7 +24,7 @@ MAX_BODY_BYTES = 384 * 1024
 """Of an answer that is handed on whole; an item has to fit one line of the protocol."""
 
 MAX_ERROR_CHARACTERS = 500
-LAG_EVERY_S = 0.01
+LAG_EVERY_S = 0.05
 OK = 200
 
 

@@ -14,7 +14,7 @@ from textual.widget import Widget
 
 from specctl.tui.pressing import named
 from specctl.tui.render.chrome import replayed, simulated
-from specctl.tui.render.frames import framed
+from specctl.tui.render.frames import Kept, framed
 from specctl.tui.render.glyphs import ascii_line
 from specctl.tui.render.hits import ACTION, hit
 from specctl.tui.render.lines import Drawing, Line, fit
@@ -148,7 +148,7 @@ class Painted(Widget):
         return self.shell.scene
 
     def build(self, cells: int, rows: int) -> list[Line]:
-        """The lines for a size."""
+        """The lines for a size, each exactly `cells` wide."""
         raise NotImplementedError
 
     def repaint(self) -> None:
@@ -164,7 +164,8 @@ class Painted(Widget):
             return
         changed: list[int] = []
         for y, old in enumerate(before):
-            if old == lines[y]:
+            new = lines[y]
+            if old is new or old == new:
                 lines[y] = old
             else:
                 changed.append(y)
@@ -174,7 +175,7 @@ class Painted(Widget):
             self.refresh(*[Region(0, y, cells, 1) for y in changed])
 
     def _built(self, cells: int, rows: int) -> list[Line]:
-        lines = [fit(line, cells) for line in self.build(cells, rows)[:rows]]
+        lines = self.build(cells, rows)[:rows]
         return [fit(ascii_line(line), cells) for line in lines] if self.shell.is_ascii else lines
 
     def is_own(self, event: events.Click) -> bool:
@@ -262,7 +263,7 @@ class Bar(Painted):
     def build(self, cells: int, rows: int) -> list[Line]:
         """One line, whatever the height."""
         del rows
-        return [self.draw(cells)]
+        return [fit(self.draw(cells), cells)]
 
 
 class Panel(Painted, can_focus=True):
@@ -278,6 +279,7 @@ class Panel(Painted, can_focus=True):
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
+        self._kept = Kept()
         self.rule = False
         """The frame is one rule: rows are scarce."""
 
@@ -304,8 +306,9 @@ class Panel(Painted, can_focus=True):
             gap: Line = [("  ", "")] if drawing.summary else []
             drawing = replace(drawing, summary=[*before, *gap, *drawing.summary])
         return framed(
-            drawing, cells, rows, number=self.number, has_focus=self.has_focus, rule=self.rule
-        )
+            drawing, cells, rows, number=self.number, has_focus=self.has_focus, rule=self.rule,
+            kept=self._kept,
+        )  # fmt: skip
 
     @property
     def inner_rows(self) -> int:

@@ -2,30 +2,94 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
 from specctl.tui.render.lines import BLANK, Drawing, Line, aged, clip, few, fit, guard, width
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class _Look(NamedTuple):
+    """What a row in a frame depends on beside its line."""
+
+    cells: int
+    token: str
+    rule: bool
+    is_stale: bool
+
+
+class Kept:
+    """Rows as they were framed: one that would be the same again stays the same list."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str | int, tuple[object, Line]] = {}
+
+    def row(self, place: str | int, key: object, make: Callable[[], Line]) -> Line:
+        """The row at a place of the frame, made again when `key` differs from the last one."""
+        known = self._rows.get(place)
+        if known is not None and known[0] == key:
+            return known[1]
+        row = make()
+        self._rows[place] = key, row
+        return row
 
 
 def framed(
-    drawing: Drawing, cells: int, rows: int, *, number: str, has_focus: bool, rule: bool
+    drawing: Drawing,
+    cells: int,
+    rows: int,
+    *,
+    number: str,
+    has_focus: bool,
+    rule: bool,
+    kept: Kept | None = None,
 ) -> list[Line]:
-    """The drawing in its frame, `rows` lines of `cells`."""
-    body = [guard(line) for line in drawing.body]
-    if drawing.is_stale:
-        body = [aged(line) for line in body]
-    left = _heading(drawing.title, number, has_focus=has_focus)
-    token = "focus" if has_focus else "border"
-    if rule:
-        return _ruled(
-            body, cells, rows, _edge(left, guard(drawing.summary), cells, token), drawing.cursor
+    """The drawing in its frame, `rows` lines of `cells`; `kept` gives back those of before."""
+    kept = kept or Kept()
+    look = _Look(cells, "focus" if has_focus else "border", rule, drawing.is_stale)
+    out = [
+        kept.row(
+            "top",
+            (drawing.title, drawing.summary, number, look),
+            lambda: _top(_heading(drawing.title, number, has_focus=has_focus), drawing, look),
         )
-    top = [("╭", token), *_edge(left, guard(drawing.summary), cells - 2, token), ("╮", token)]
-    bottom = [("╰", token), *_edge([], guard(drawing.note), cells - 2, token), ("╯", token)]
-    out = [top]
-    for y in range(rows - 2):
-        line = body[y] if y < len(body) else []
-        side = ("▌", "accent") if y == drawing.cursor else ("│", token)
-        out.append([side, BLANK, *fit(line, cells - 4), BLANK, ("│", token)])
-    return [*out[: max(1, rows - 1)], bottom] if rows > 1 else out[:rows]
+    ]
+    for y in range(rows - (1 if rule else 2)):
+        line = drawing.body[y] if y < len(drawing.body) else []
+        is_at = y == drawing.cursor
+        out.append(kept.row(y, (line, is_at, look), partial(_row, line, look, is_at=is_at)))
+    if rule or rows <= 1:
+        return out[:rows]
+    bottom = kept.row("bottom", (drawing.note, look), lambda: _bottom(drawing, look))
+    return [*out[: rows - 1], bottom]
+
+
+def _top(left: Line, drawing: Drawing, look: _Look) -> Line:
+    right = guard(drawing.summary)
+    if look.rule:
+        return _edge(left, right, look.cells, look.token)
+    return [
+        ("╭", look.token),
+        *_edge(left, right, look.cells - 2, look.token),
+        ("╮", look.token),
+    ]
+
+
+def _bottom(drawing: Drawing, look: _Look) -> Line:
+    edge = _edge([], guard(drawing.note), look.cells - 2, look.token)
+    return [("╰", look.token), *edge, ("╯", look.token)]
+
+
+def _row(line: Line, look: _Look, *, is_at: bool) -> Line:
+    line = guard(line)
+    if look.is_stale:
+        line = aged(line)
+    if look.rule:
+        return [("▌", "accent") if is_at else BLANK, *fit(line, look.cells - 2), BLANK]
+    side = ("▌", "accent") if is_at else ("│", look.token)
+    return [side, BLANK, *fit(line, look.cells - 4), BLANK, ("│", look.token)]
 
 
 def _heading(title: str, number: str, *, has_focus: bool) -> Line:
@@ -61,11 +125,3 @@ def _items(line: Line) -> list[Line]:
         else:
             items[-1].append((text, token))
     return [item for item in items if item]
-
-
-def _ruled(body: list[Line], cells: int, rows: int, top: Line, cursor: int | None) -> list[Line]:
-    out = [top]
-    for y in range(rows - 1):
-        line = body[y] if y < len(body) else []
-        out.append([("▌", "accent") if y == cursor else BLANK, *fit(line, cells - 2), BLANK])
-    return out[:rows]

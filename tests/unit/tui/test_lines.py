@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
-from specctl.tui.render.frames import framed
+from specctl.tui.render.frames import Kept, framed
 from specctl.tui.render.lines import (
     Drawing,
     Line,
@@ -132,3 +132,25 @@ def test_what_is_stale_keeps_its_words_and_loses_its_colours() -> None:
 
     assert ("88", "stale") in row
     assert (" °C", "dim") in row
+
+
+@pytest.mark.parametrize("rule", [True, False])
+def test_only_rows_that_differ_are_framed_again(*, rule: bool) -> None:
+    kept = Kept()
+
+    def frame(*texts: str, cursor: int | None = None, has_focus: bool = False) -> list[Line]:
+        drawing = Drawing("GPUs", [[(text, "text")] for text in texts], cursor=cursor)
+        drawn = framed(drawing, 20, 5, number="1", has_focus=has_focus, rule=rule, kept=kept)
+        assert drawn == framed(drawing, 20, 5, number="1", has_focus=has_focus, rule=rule)
+        return drawn
+
+    def again(before: list[Line], now: list[Line]) -> list[int]:
+        return [y for y, row in enumerate(now) if row is not before[y]]
+
+    first = frame("one", "two")
+    second = frame("one", "three")
+    chosen = frame("one", "three", cursor=0)
+
+    assert again(first, second) == [2]
+    assert again(second, chosen) == [1]
+    assert again(chosen, frame("one", "three", cursor=0, has_focus=True)) == [0, 1, 2, 3, 4]
