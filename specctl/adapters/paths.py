@@ -47,6 +47,11 @@ def command_file() -> Path:
     return state_dir() / "commands.jsonl"
 
 
+def typed_file() -> Path:
+    """What was typed on the screen's command line."""
+    return state_dir() / "typed"
+
+
 def own_workspace() -> Path:
     """The workspace used where no other is found."""
     return config_dir() / "workspace"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from specctl.adapters import paths
 from specctl.adapters.clock import SystemClock
+from specctl.adapters.typed_lines import TypedLines
 from specctl.domain.errors import RefusedError, SpecctlError, UsageError
 from specctl.tui.application import SpecctlApp, Start
 from specctl.tui.glance import glance
@@ -44,6 +45,8 @@ def run_tui(*, workspace: str | None, read_only: bool, is_locked: bool = False) 
         open_folder=lambda folder, create: _open(folder, create=create, settings=settings),
         look=lambda: _look(read_only=read_only),
     )
+    if not is_locked:
+        app.commanding.kept = TypedLines(paths.typed_file())
     return run_until_told(app, has_mouse=settings.has_mouse, is_held_up=app.work.interrupt_trials)
 
 

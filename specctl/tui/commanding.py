@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol, cast
 
+from specctl.domain import figures
+from specctl.domain.errors import SpecctlError
 from specctl.tui.actions import BY_ID, Target, refusal
 from specctl.tui.commands import Known
 from specctl.tui.guarding import explained
@@ -21,7 +24,30 @@ if TYPE_CHECKING:
     from specctl.tui.commands import Parsed
     from specctl.tui.screens.fleet import FleetScreen
 
-HISTORY = 100
+
+class Kept(Protocol):
+    """Lines typed before; its failures are `SpecctlError`."""
+
+    def read(self) -> list[str]:
+        """The oldest first."""
+
+    def add(self, line: str) -> None:
+        """One more."""
+
+
+class KeptHere:
+    """Kept for this session only."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+
+    def read(self) -> list[str]:
+        """The oldest first."""
+        return list(self._lines)
+
+    def add(self, line: str) -> None:
+        """One more."""
+        self._lines.append(line)
 
 
 class Commanding:
@@ -29,7 +55,7 @@ class Commanding:
 
     def __init__(self, app: SpecctlApp) -> None:
         self._app = app
-        self._history: list[str] = []
+        self.kept: Kept = KeptHere()
 
     def open_help(self) -> None:
         """Help for the screen in front."""
@@ -44,14 +70,49 @@ class Commanding:
 
     def open_line(self, text: str = "") -> None:
         """The command line, with something typed already."""
-        line = CommandLine(self.known(), self._history, text)
+        known, app = self.known(), self._app
+        if app.services is not None:
+            app.work.list_trials()
 
         def answered(parsed: Parsed | None) -> None:
             if parsed is not None:
-                self._history = [*self._history, line.last][-HISTORY:]
+                self._keep(line.last)
                 self.run(parsed)
 
-        self._app.push_screen(line, answered)
+        line = CommandLine(lambda: self._with_runs(known), self._typed_before(), text)
+        app.push_screen(line, answered)
+
+    def _typed_before(self) -> list[str]:
+        try:
+            return self.kept.read()
+        except SpecctlError as error:
+            return self._keep_here(error, [])
+
+    def _keep(self, line: str) -> None:
+        try:
+            self.kept.add(line)
+        except SpecctlError as error:
+            self._keep_here(error, [line])
+
+    def _keep_here(self, error: SpecctlError, lines: list[str]) -> list[str]:
+        """Say once why nothing is kept for the next session, and keep it for this one."""
+        self._app.tell(error.message, error.hint, severity="warning")
+        self.kept = KeptHere()
+        for line in lines:
+            self.kept.add(line)
+        return lines
+
+    def _with_runs(self, known: Known) -> Known:
+        """With the runs of the ledger as far as they were read."""
+        entries, now_s = self._app.work.trials.entries, self._app.scene.clock_s
+        notes = {
+            one.id: f"{one.kind.value} {one.outcome or 'open'} on {one.host}, "
+            f"{figures.age(now_s - one.began_s)}"
+            for one in entries
+        }
+        return replace(
+            known, runs=tuple(one.id for one in entries), notes={**(known.notes or {}), **notes}
+        )
 
     def known(self) -> Known:
         """Names that can be typed now."""
@@ -105,6 +166,7 @@ class Commanding:
             "probe.start": lambda: app.work.do_probe_start(target),
             "facts.read": lambda: app.work.do_facts_read(target),
             "theme.choose": lambda: app.set_theme(values["THEME"]),
+            "trials.open": lambda: self._open_run(values.get("RUN", "")),
             "live.span": lambda: app.do_live_span(values.get("SPAN")),
             "host.toggle_readonly": lambda: app.do_host_toggle_readonly(values["SWITCH"]),
             "filter.open": lambda: self._fleet().set_filter(values.get("TERMS", "")),
@@ -123,6 +185,14 @@ class Commanding:
             "server.abort": lambda: app.work.tending.do_server_abort(target),
         }
         return own.get(name, lambda: app.act(name))
+
+    def _open_run(self, run: str) -> None:
+        """All runs, or the one that was named as the list opens it."""
+        work = self._app.work
+        work.do_trials_open()
+        for entry in work.trials.entries:
+            if entry.id == run:
+                work.open_entry(entry)
 
     def _order(self, values: Mapping[str, str]) -> None:
         if "ORDER" in values:

@@ -40,7 +40,7 @@ _ARGUMENTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "probe.start": (("[SERVER]",), ()),
     "server.adopt": (("[SERVER]",), ()),
     "trial.start": (("[HOST]", "PROFILE"), ("try",)),
-    "trials.open": ((), ("history", "runs")),
+    "trials.open": (("[RUN]",), ("history", "runs")),
     "facts.read": (("[HOST]",), ("reconnect", "refresh")),
     "live.span": (("[SPAN]",), ()),
     "live.pause": ((), ("freeze",)),
@@ -101,6 +101,9 @@ class Known:
     labels: tuple[str, ...] = ()
     """By which hosts can stand in groups."""
 
+    runs: tuple[str, ...] = ()
+    """Ids of the ledger, the newest first."""
+
     def of(self, kind: str) -> tuple[str, ...]:
         """The names of one kind of argument."""
         return {
@@ -112,6 +115,7 @@ class Known:
             "ORDER": ORDERS,
             "WAY": ("rising", "falling"),
             "LABEL": self.labels,
+            "RUN": self.runs,
             "SPAN": ("1", "5", "30"),
         }.get(kind.strip("[]"), ())
 
@@ -130,10 +134,16 @@ class Completion:
     note: str = ""
 
 
+def named(word: str) -> Command | None:
+    """The command of a name, of an alias, or of the beginning of one name alone."""
+    begun = [c for c in COMMANDS if c.name.startswith(word)]
+    return BY_NAME.get(word) or (begun[0] if len(begun) == 1 else None)
+
+
 def usage(text: str) -> str:
     """The usage of the command being typed, or what can be typed."""
     words = text.split()
-    command = BY_NAME.get(words[0]) if words else None
+    command = named(words[0]) if words else None
     return command.usage if command else "COMMAND"
 
 
@@ -144,8 +154,9 @@ def complete(text: str, known: Known) -> list[Completion]:
     if not words:
         names = sorted(c.name for c in COMMANDS)
         notes = {c.name: c.help for c in COMMANDS}
-        return _matching("", last, names, notes)
-    command = BY_NAME.get(words[0])
+        also = {a: f"{c.name}: {c.help}" for c in COMMANDS for a in c.aliases if last}
+        return _matching("", last, [*names, *sorted(also)], notes | also)
+    command = named(words[0])
     if command is None:
         return []
     given = words[1:]
@@ -192,7 +203,7 @@ def parse(text: str, known: Known) -> Parsed:
     words = text.split()
     if not words:
         raise UsageError("No command was typed.", hint="tab shows what can be typed.")
-    command = BY_NAME.get(words[0])
+    command = named(words[0])
     if command is None:
         raise UsageError(f"No command {words[0]!r}.", hint=_nearest(words[0], tuple(BY_NAME)))
     values: dict[str, str] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from specctl.domain.errors import SpecctlError
+from specctl.domain.runs import RunKind
 from specctl.tui.later import Later
 from specctl.tui.screens.screening import ScreeningDialog
 from specctl.tui.screens.trial_plan import TrialPlanDialog
@@ -54,6 +55,16 @@ class Sifting(Trying):
         title = f"Screening on {proposal.plan.host}"
         self._app.tell(title, words, severity="error" if failed else "information")
         await self._list(services)
+
+    def open_entry(self, entry: RunBrief) -> None:
+        """One run of the ledger, where its kind is looked at."""
+        match entry.kind:
+            case RunKind.TRIAL:
+                self.open_trial(entry.id)
+            case RunKind.SCREENING:
+                self.open_screening(entry.id, entry.host)
+            case _:
+                self.open_run(entry)
 
     def follow_screenings(self) -> None:
         """A trial that follows a screening of this session is of this session too."""

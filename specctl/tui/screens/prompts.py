@@ -14,6 +14,7 @@ from specctl.tui.commands import Completion, Known, Parsed, complete, parse
 from specctl.tui.editor import Editor
 from specctl.tui.panel import Bar, Panel
 from specctl.tui.pressing import press
+from specctl.tui.recall import Recall
 from specctl.tui.render.listing import window
 from specctl.tui.render.prompt import (
     MOST_ROWS,
@@ -26,7 +27,7 @@ from specctl.tui.render.prompt import (
 from specctl.tui.screen import Dialog, stand
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from textual import events
     from textual.app import ComposeResult
@@ -89,12 +90,15 @@ class CommandLine(ModalScreen[Parsed | None]):
 
     AUTO_FOCUS = ""
 
-    def __init__(self, known: Known, history: Sequence[str], text: str = "") -> None:
+    def __init__(self, known: Callable[[], Known], history: Sequence[str], text: str = "") -> None:
+        """`known` is asked at each key, for some is still being read; `history` from the oldest."""
         super().__init__()
         self._first = text
         self._known = known
-        self._history = list(history)
-        self._at = len(self._history)
+        self._recall = Recall(history)
+        self.last = ""
+        """The line that was run."""
+
         self._panel = CompletionsPanel()
         self._bar = CommandBar()
         self._moved = False
@@ -124,7 +128,7 @@ class CommandLine(ModalScreen[Parsed | None]):
         panel, bar = self._panel, self._bar
         bar.editor = editor
         panel.text, panel.error, self._moved = editor.text, "", False
-        panel.found = complete(editor.text, self._known)
+        panel.found = complete(editor.text, self._known())
         panel.chosen = 0
         self._ghost()
         self._place()
@@ -155,25 +159,30 @@ class CommandLine(ModalScreen[Parsed | None]):
         elif key in {"up", "down"}:
             self._choose(-1 if key == "up" else 1)
         elif key == "ctrl+r":
-            self._recall()
+            self._show(self._recall.older(self._bar.editor.text))
         elif (edited := self._bar.editor.key(key, event.character)) is not None:
-            self._edited(edited)
+            self._typed(edited)
 
     def on_paste(self, event: events.Paste) -> None:
         """A paste is typing."""
-        self._edited(self._bar.editor.insert(event.text))
+        self._typed(self._bar.editor.insert(event.text))
 
     def _take(self) -> None:
         panel = self._panel
         if panel.found:
             text = panel.found[panel.chosen].text + " "
-            self._edited(Editor(text, len(text)))
+            self._typed(Editor(text, len(text)))
+
+    def _typed(self, editor: Editor) -> None:
+        """What was recalled is the user's own from here on."""
+        self._recall.stop()
+        self._edited(editor)
 
     def _choose(self, step: int) -> None:
-        """Another completion; on an empty line the history."""
-        panel = self._panel
-        if step < 0 and not self._bar.editor.text and not self._moved:
-            self._recall()
+        """Another completion; on an empty line, and on a recalled one, the history."""
+        panel, text = self._panel, self._bar.editor.text
+        if not self._moved and (self._recall.is_on or (step < 0 and not text)):
+            self._show(self._recall.older(text) if step < 0 else self._recall.newer())
             return
         if panel.found:
             panel.chosen = (panel.chosen + step) % len(panel.found)
@@ -197,10 +206,9 @@ class CommandLine(ModalScreen[Parsed | None]):
         """A key that was clicked is pressed."""
         press(self.app, message.written)
 
-    def _recall(self) -> None:
-        if self._history:
-            self._at = (self._at - 1) % len(self._history)
-            text = self._history[self._at]
+    def _show(self, text: str | None) -> None:
+        """A line of the history, where there is one more."""
+        if text is not None:
             self._edited(Editor(text, len(text)))
 
     def _run(self) -> None:
@@ -209,19 +217,14 @@ class CommandLine(ModalScreen[Parsed | None]):
         if self._moved and panel.found:
             text = panel.found[panel.chosen].text
         try:
-            parsed = parse(text, self._known)
+            parsed = parse(text, self._known())
         except UsageError as error:
             panel.error = f"{error.message} {error.hint}".strip()
             self._place()
             self.repaint()
             return
-        self._history.append(text)
+        self.last = text
         self.dismiss(parsed)
-
-    @property
-    def last(self) -> str:
-        """The line that was run."""
-        return self._history[-1] if self._history else ""
 
 
 class ProfilesPanel(Panel):

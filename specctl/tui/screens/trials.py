@@ -137,15 +137,8 @@ class TrialsScreen(ListScreen):
 
     def do_row_open(self) -> None:
         """The trial on its own screen."""
-        chosen = self.list.chosen
-        if chosen is None:
-            return
-        if chosen.kind is RunKind.TRIAL:
-            self.specctl.work.open_trial(chosen.id)
-        elif chosen.kind is RunKind.SCREENING:
-            self.specctl.work.open_screening(chosen.id, chosen.host)
-        else:
-            self.specctl.work.open_run(chosen)
+        if self.list.chosen is not None:
+            self.specctl.work.open_entry(self.list.chosen)
 
     def do_order_choose(self) -> None:
         """The next order of the list; the cursor stays on its run."""

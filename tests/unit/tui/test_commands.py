@@ -10,6 +10,7 @@ KNOWN = Known(
     hosts=("l40s-07", "pro6k-01", "pro6k-03"),
     servers=("l40s-07", "pro6k-01/7c1e", "pro6k-01/9b02"),
     profiles=("kimi-k2.5-baseline", "kimi-k2.5-eagle3", "qwen3-4b-ngram"),
+    runs=("5c0ffee2", "0ddba115"),
     notes={"kimi-k2.5-baseline": "no draft  58.6 tok/s on pro6k-02"},
 )
 
@@ -32,6 +33,9 @@ KNOWN = Known(
         ("span 30", "live.span", {"SPAN": "30"}),
         ("filter pro6k !ngram", "filter.open", {"TERMS": "pro6k !ngram"}),
         ("  host   pro6k-01 ", "host.open", {"HOST": "pro6k-01"}),
+        ("prof pro6k-01", "profiles.open", {"HOST": "pro6k-01"}),
+        ("trials 5c0ffee2", "trials.open", {"RUN": "5c0ffee2"}),
+        ("runs", "trials.open", {}),
     ],
 )
 def test_parse(text: str, action: str, values: dict[str, str]) -> None:
@@ -101,3 +105,16 @@ def test_names_and_aliases_are_unambiguous_and_name_actions() -> None:
 def test_usage() -> None:
     assert usage("start pro") == "start [HOST] PROFILE"
     assert usage("") == "COMMAND"
+
+
+def test_what_begins_several_commands_is_none() -> None:
+    with pytest.raises(UsageError, match="No command 'st'"):
+        parse("st", KNOWN)
+
+
+def test_runs_and_aliases_are_completed() -> None:
+    assert [found.word for found in complete("trials ", KNOWN)] == ["5c0ffee2", "0ddba115"]
+    assert [(found.word, found.note) for found in complete("hosts", KNOWN)] == [
+        ("hosts", "fleet: Fleet")
+    ]
+    assert "hosts" not in [found.word for found in complete("", KNOWN)]
