@@ -125,11 +125,8 @@ def assert_safe(app: DemoApp) -> None:
 
 
 async def test_an_error_with_markup_in_it_is_shown_as_it_is() -> None:
-    app = DemoApp(story.pro6k_01())
-    async with app.run_test(size=(120, 40), notifications=True) as pilot:
-        await shown(pilot)
-        assert app.fake is not None
-        app.fake.refuse = SpecctlError("[/red] \x1b[2J", hint="[link]")
+    async with running(story.pro6k_01()) as (app, pilot, fake):
+        fake.refuse = SpecctlError("[/red] \x1b[2J", hint="[link]")
         await press(pilot, "s", "enter")
         assert_safe(app)
 

@@ -175,11 +175,9 @@ async def test_resizing_rearranges() -> None:
     async with running(story.pro6k_01(), "enter") as (app, pilot, _):
         assert app.screen.query_one("#log").display
         await pilot.resize_terminal(80, 24)
-        await shown(pilot)
-        assert not app.screen.query_one("#log").display
+        await until(pilot, lambda: not app.screen.query_one("#log").display)
         await pilot.resize_terminal(200, 50)
-        await shown(pilot)
-        assert app.screen.query_one("#processes").display
+        await until(pilot, lambda: bool(app.screen.query_one("#processes").display))
 
 
 async def test_a_click_selects_and_a_double_click_opens() -> None:

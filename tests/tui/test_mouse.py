@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 from typing import TYPE_CHECKING
 
@@ -71,6 +72,11 @@ async def click(pilot: Pilot[int], words: str, *, by: int = 0, times: int = 1) -
     x, y = place(pilot.app, words)
     await pilot.click(offset=(x + by, y), times=times)
     await shown(pilot)
+
+
+async def wait_for_a_click_of_its_own(app: App[int]) -> None:
+    """Until a click at the same place is no second one of a double click."""
+    await asyncio.sleep(app.CLICK_CHAIN_TIME_THRESHOLD)
 
 
 async def wheel(pilot: Pilot[int], panel: str) -> None:
@@ -308,6 +314,7 @@ async def test_a_key_that_a_click_unfolds_is_not_pressed_by_it() -> None:
         assert text.has_focus
         assert text.at > at
         await press(pilot, "N")
+        await wait_for_a_click_of_its_own(app)
         await click(pilot, "enter opens it", by=8)
         await settled(pilot)
         on(app, SourceScreen)
@@ -344,6 +351,7 @@ async def test_the_second_click_on_a_key_is_none_on_what_the_first_opened() -> N
             await shown(pilot)
         on(app, HelpDialog)
         assert place(app, "esc closes")[0] <= x < place(app, "esc closes")[0] + len("esc closes")
+        await wait_for_a_click_of_its_own(app)
         await pilot.click(offset=(x, y))
         await shown(pilot)
         on(app, FleetScreen)
