@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,6 +20,17 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("shared-machine")
+
+
+def pytest_configure() -> None:
+    """Signals do what they do at a terminal, under nohup and in a job in the background too."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """No later collection of garbage looks at the items again, which live to the end."""
+    gc.freeze()
 
 
 LONG = ("tests/lab/", "tests/cli/test_trial_", "tests/cli/test_screening_", "tests/cli/test_runs_")
