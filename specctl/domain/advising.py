@@ -14,7 +14,7 @@ from specctl.domain.advice import (
     advise,
     speculation_stops_paying,
 )
-from specctl.domain.cost import WORTH_MARGIN
+from specctl.domain.cost import WORTH_MARGIN, find_suspects
 from specctl.domain.errors import UsageError
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ FORECAST = "specctl forecast ANSWERS.jsonl --profile {profile} --on {host} --cos
 
 UNTOLD = "did not say how many steps and draft tokens its server resolved"
 NO_HISTOGRAM = "its build counts no histogram of accepted drafts"
+ONE_LAUNCH = "one launch each is a number; launches of the same profile differ"
 NO_STEP_TIME = "a step time was not measured in both arms"
 ADAPTIVE = frozenset({"EAGLE", "EAGLE3"})
 """Algorithms whose draft length the server can change while it runs."""
@@ -193,7 +194,21 @@ def _notes(runs: Sequence[RunFigures]) -> list[str]:
     for run in runs:
         for name, recipe in run.recipes.items():
             recipes.setdefault(name, set()).add(recipe)
+    single = [run.run for run in runs if any(pair.low is None for pair in run.pairs)]
+    odd = [
+        f"run {run.run}, {pair.arm.profile} at {pair.arm.concurrency}: {words}"
+        for run in runs
+        for pair in run.pairs
+        for words in find_suspects(
+            speedup=pair.speedup if pair.arm.algorithm else None,
+            accept_length=pair.arm.accept_length,
+            steps=pair.arm.steps if pair.arm.is_chain else None,
+        )
+    ]
     return [
+        *(f"run {name}: {ONE_LAUNCH}" for name in single),
+        *odd,
+    ] + [
         f"{name} changed between these runs: its figures are put together all the same"
         for name, found in recipes.items()
         if len(found) > 1

@@ -33,6 +33,13 @@ LEVELS = ((1,), (2,), (4,), (8,), (16,), (32,), (1, 4, 16))
 HOUR_S = 3600.0
 BUDGETS_S = (0.5 * HOUR_S, HOUR_S, 2 * HOUR_S, 3 * HOUR_S, 6 * HOUR_S, None)
 NONE = "none"
+ONE_LOOK = "one look"
+STRICT = {
+    "no": "no",
+    "yes": "first verdict after 6 launches each",
+    ONE_LOOK: "no word before all launches are made",
+}
+"""What may be asked for of the looks, and what it means."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +61,9 @@ class TrialAsk:
     """The verdict is about the first."""
 
     budget_s: float | None = None
-    strict: bool = False
+    strict: str = "no"
+    """When it may first be looked at: of `STRICT`."""
+
     others: tuple[str, ...] = ()
     """Further profiles: all are screened first, and the one that is left is tried."""
 
@@ -96,7 +105,7 @@ class TrialAsk:
             "margin": MARGINS,
             "concurrency": LEVELS,
             "budget": BUDGETS_S,
-            "strict": (False, True),
+            "strict": tuple(STRICT),
         }.get(setting, ())
 
     def _with(self, field: str, value: object) -> TrialAsk:
@@ -124,7 +133,7 @@ class TrialAsk:
             "launches": f"{self.launches} of each arm at most",
             "margin": f"±{100 * self.margin:.3g}%",
             "budget": budget_words(self.budget_s),
-            "strict": "first verdict after 6 launches each" if self.strict else "no",
+            "strict": STRICT[self.strict],
         }[setting]
 
     def written(self, setting: str) -> str:
@@ -139,7 +148,7 @@ class TrialAsk:
             case "budget":
                 return NONE if self.budget_s is None else f"{self.budget_s / 60:g}m"
             case "strict":
-                return "yes" if self.strict else "no"
+                return self.strict
             case _:
                 return self.words(setting)
 
@@ -197,12 +206,12 @@ def _prompts(ask: TrialAsk, text: str) -> int | None:
     )
 
 
-def _switch(ask: TrialAsk, text: str) -> bool:
-    del ask
+def _strict(text: str) -> str:
     word = text.strip().lower()
-    if word not in {"yes", "y", "on", "no", "n", "off"}:
-        raise UsageError(f"{text!r} is neither yes nor no", hint="Write yes or no.")
-    return word in {"yes", "y", "on"}
+    known = {"y": "yes", "on": "yes", "n": "no", "off": "no"} | {name: name for name in STRICT}
+    if word not in known:
+        raise UsageError(f"{text!r} is none of {', '.join(STRICT)}", hint=f"Write {ONE_LOOK}, e.g.")
+    return known[word]
 
 
 def _workload(ask: TrialAsk, text: str) -> str:
@@ -221,5 +230,5 @@ READERS: Mapping[str, Callable[[TrialAsk, str], object]] = {
     "launches": lambda _, text: read_count(text, LAUNCHES_MOST, "number of launches"),
     "margin": lambda _, text: read_margin(text),
     "budget": lambda _, text: read_budget(text),
-    "strict": _switch,
+    "strict": lambda _, text: _strict(text),
 }

@@ -18,6 +18,7 @@ from specctl.services.screening import run_screening
 from specctl.services.screening_keeping import read_screening
 from specctl.services.screening_plan import plan_screening, plan_screening_resumption, sift
 from specctl.services.trial_plan import plan_trial, settings_again
+from specctl.tui.asked import ONE_LOOK
 from specctl.tui.screenings import ScreeningSheet, make_screening_sheet
 from specctl.tui.wired_reading import WorkspaceReading
 
@@ -50,7 +51,12 @@ class WorkspaceScreenings(WorkspaceReading):
             Settings(workload, concurrency=level, most_prompts=ask.prompts)
             for level in ask.concurrencies
         ]
-        design = design_of(ask.launches, ask.margin, strict=ask.strict)
+        design = design_of(
+            ask.launches,
+            ask.margin,
+            strict=ask.strict == "yes",
+            is_looked_at_once=ask.strict == ONE_LOOK,
+        )
         arms, omitted = await self._arms_of(ask)
         if len(arms) > TWO:
             return await plan_screening(

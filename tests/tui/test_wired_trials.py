@@ -155,6 +155,21 @@ async def test_a_plan_is_made_by_the_service_of_the_command(services: WorkspaceS
     assert any("AB BA BA AB" in words for words in proposal.words)
 
 
+async def test_a_plan_looks_when_it_was_asked_to(services: WorkspaceServices) -> None:
+    ask = services.ask_trial("here", "draft")
+    looks = {}
+    for _ in range(3):
+        proposal = await services.plan_trial(ask)
+        assert isinstance(proposal, Proposal)
+        looks[ask.written("strict")] = proposal.plan.design.looks
+        ask = ask.turned("strict", 1)
+    assert looks == {"no": (2, 3, 4, 5, 6, 7, 8), "yes": (6, 7, 8), "one look": (8,)}
+    assert ask.words("strict") == "no word before all launches are made"
+    assert ask.typed("strict", "n").strict == "no"
+    with pytest.raises(UsageError, match="is none of no, yes, one look"):
+        ask.typed("strict", "maybe")
+
+
 async def test_several_profiles_make_a_screening_and_a_file_of_the_workspace_a_workload(
     services: WorkspaceServices, tmp_path: Path
 ) -> None:

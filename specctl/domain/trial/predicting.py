@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from specctl.domain.cost import find_suspects
 from specctl.domain.missing import Missing, Reasons, Why
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from specctl.domain.run_figures import ArmFigures, RunFigures
+    from specctl.domain.run_figures import ArmFigures, PairFigures, RunFigures
 
 NOT_KEPT = Missing(Why.NO_BASELINE, "no prediction was made before this trial began")
 NOT_MEASURED = Missing(Why.NOT_YET, "the trial has measured no ratio yet")
@@ -119,7 +120,7 @@ def _predict_at(
     for run in usable:
         for pair in run.pairs:
             is_same = (pair.base.profile, pair.arm.profile) == asked.profiles
-            if is_same and pair.arm.concurrency == concurrency:
+            if is_same and pair.arm.concurrency == concurrency and not _is_suspect(pair):
                 found = _of(concurrency, pair.base, pair.arm, _source(asked, run, pair.arm))
                 if found is not None:
                     return found
@@ -141,6 +142,13 @@ def _predict_at(
     return Predicted(
         concurrency,
         missing=Missing(Why.NO_BASELINE, _why(asked, concurrency, usable, reasons)),
+    )
+
+
+def _is_suspect(pair: PairFigures) -> bool:
+    """Its figures cannot all be true, so they predict nothing."""
+    return bool(
+        find_suspects(speedup=pair.speedup, accept_length=pair.arm.accept_length, steps=None)
     )
 
 
@@ -167,6 +175,9 @@ def _why(
 ) -> str:
     base, name = asked.profiles
     both = f"{name} and {base}"
+    suspect = [run for run in usable if any(map(_is_suspect, run.pairs))]
+    if suspect:
+        return f"figures of {suspect[0].kind} {suspect[0].run} cannot all be true"
     if usable:
         return f"no earlier run has the step times of {both} at concurrency {concurrency}"
     if reasons:

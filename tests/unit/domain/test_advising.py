@@ -9,6 +9,17 @@ from specctl.domain.errors import UsageError
 from tests.unit.domain.run_figures import chain, run, tree
 
 
+def test_one_launch_each_and_figures_that_cannot_be_are_named():
+    single = replace(chain(3), low=None, high=None)
+    notes = advise_on([run(single)]).notes
+    assert notes == (
+        "run 5c0ffee2: one launch each is a number; launches of the same profile differ",
+    )
+    (odd,) = advise_on([run(chain(3, speedup=3.5))]).notes
+    assert odd.startswith("run 5c0ffee2, eagle3-3 at 1: speedup 3.50 exceeds accept length")
+    assert advise_on([run(chain(3))]).notes == ()
+
+
 def test_two_trials_of_one_draft_are_put_together():
     report = advise_on([run(chain(1), run_id="a"), run(chain(5), run_id="b")])
     (draft,) = report.drafts

@@ -52,6 +52,16 @@ def test_runs_of_something_else_predict_nothing(changes, reason):
     assert (one.speedup, one.missing.why, one.missing.detail) == (None, Why.NO_BASELINE, reason)
 
 
+def test_figures_that_cannot_be_true_predict_nothing():
+    pair = chain(3, step_s=0.010)
+    assert pair.speedup > pair.arm.accept_length
+    one, _ = predict(ASKED, [run(pair)])
+    assert one.missing is not None
+    assert one.missing.detail == "figures of trial 5c0ffee2 cannot all be true"
+    older, _ = predict(ASKED, [run(pair), run(chain(3), run_id="22bb")])
+    assert older.source == "trial 22bb, 3 launches"
+
+
 def test_a_changed_workload_is_named():
     one, _ = predict(ASKED, [run(chain(3), workload_sha256="6" * 64)])
     assert one.source == "trial 5c0ffee2, 3 launches, another version of mixed"
