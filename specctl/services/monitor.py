@@ -48,7 +48,7 @@ class Monitor:
         self, fleet: Fleet, *, interval_s: float = SAMPLED_EVERY_S, keys: KeysOf | None = None
     ) -> None:
         """Every event of the fleet's store is followed by the alerts that it raises or clears."""
-        self._fleet, self._interval_s = fleet, interval_s
+        self._fleet, self.interval_s = fleet, interval_s
         self._keys = keys or (lambda _host, _server: Keys())
         self._watching: dict[str, HostWatch] = {}
         self._nudges: dict[str, asyncio.Event] = {}
@@ -146,7 +146,7 @@ class Monitor:
             connection,
             self._fleet.store,
             self._fleet.clock,
-            interval_s=self._interval_s,
+            interval_s=self.interval_s,
             keys=self._keys,
             ready_timeout_s=self._ready_timeout_s,
             known=self._servers.setdefault(name, {}),

@@ -182,6 +182,7 @@ class SpecctlApp(Going):
         """Load the services, then monitor every host for as long as the app lives."""
         try:
             self.services = await start.load(self.store)
+            self._pace.sampled_every_s = self.services.interval_s
             self.run_worker(Later(self.services.learn_trials), group="what trials said")
             self.repaint()
             await self.services.monitor()
@@ -227,6 +228,7 @@ class SpecctlApp(Going):
             details=self.services.details if self.services else no_details,
             read_only=self.read_only,
             acknowledged=self.alarm.acknowledged,
+            interval_s=self._pace.sampled_every_s,
         )
 
     def _tick(self) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from specctl.domain.events import HostSampled, LogRead, ServerSampled, ServersSeen
+from specctl.domain.freshness import SAMPLED_EVERY_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 FRAME_S, SLOWEST_FRAME_S = 0.2, 1.0
 """Shortest time between two repaints, and the longest that a frame's cost makes it."""
 
-NUMBERS_FRAME_S = 0.45
-"""The same where only numbers and logs went on, as they do all day: no more than are read."""
+NUMBERS_SHARE = 0.9
+"""Where only numbers and logs went on, as they do all day, a frame an interval of sampling."""
 
 NUMBERS = (HostSampled, ServerSampled, ServersSeen, LogRead)
 
@@ -75,12 +76,15 @@ class Pace:
         self._clock = clock
         self._last_s = float("-inf")
         self._frame_s = FRAME_S
+        self.sampled_every_s = SAMPLED_EVERY_S
         self.is_waiting = False
         """A timer will have the next frame painted."""
 
     def wait_s(self, *, has_news: bool = True) -> float:
         """How long until a frame may be painted; 0 for now."""
-        frame_s = self._frame_s if has_news else max(self._frame_s, NUMBERS_FRAME_S)
+        frame_s = (
+            self._frame_s if has_news else max(self._frame_s, NUMBERS_SHARE * self.sampled_every_s)
+        )
         return max(0.0, self._last_s + frame_s - self._clock())
 
     @property

@@ -49,6 +49,11 @@ class ReplayServices:
     def __init__(self, player: Player, store: Store, recent: Callable[[], Recent]) -> None:
         self._player, self._store, self._recent = player, store, recent
 
+    @property
+    def interval_s(self) -> float:
+        """How often hosts were sampled when it was recorded."""
+        return self._player.recording.head.interval_s
+
     def hosts(self) -> Sequence[str]:
         """Those that were recorded."""
         return self._player.recording.head.hosts

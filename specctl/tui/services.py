@@ -124,6 +124,10 @@ class Services(
     What happens meanwhile arrives through the store as events.
     """
 
+    @property
+    def interval_s(self) -> float:
+        """How often each host is sampled."""
+
     def hosts(self) -> Sequence[str]:
         """Names of the workspace's hosts, by name."""
 

@@ -79,6 +79,11 @@ class WorkspaceServices(WorkspaceEnrolling):
 
     # ---------------------------------------------------------------- what is known
 
+    @property
+    def interval_s(self) -> float:
+        """How often each host is sampled."""
+        return self._monitor.interval_s
+
     def hosts(self) -> Sequence[str]:
         """Names of the workspace's hosts, by name."""
         return self._known_hosts

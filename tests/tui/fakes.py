@@ -76,6 +76,9 @@ class FakeServices(FakeTrials, FakeLogs, FakeNewcomers):
         if self.refuse is not None:
             raise self.refuse
 
+    interval_s = 0.5
+    """Numbers are painted twice a second: tests wait for them."""
+
     def hosts(self) -> Sequence[str]:
         return self._hosts
 

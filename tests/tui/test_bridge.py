@@ -10,7 +10,7 @@ from specctl.domain.events import HostSampled, LinkChanged, LogRead, ServerSampl
 from specctl.domain.state import State, Store
 from specctl.tui.bridge import (
     FRAME_S,
-    NUMBERS_FRAME_S,
+    NUMBERS_SHARE,
     REST,
     SLOWEST_FRAME_S,
     Pace,
@@ -88,7 +88,11 @@ def test_numbers_wait_for_their_own_rhythm_and_news_do_not() -> None:
     pace = Pace(lambda: now_s)
     pace.painted()
     assert pace.wait_s() == pytest.approx(FRAME_S)
-    assert pace.wait_s(has_news=False) == pytest.approx(NUMBERS_FRAME_S)
+    for interval_s in (0.5, 1.0, 2.0):
+        pace.sampled_every_s = interval_s
+        assert pace.wait_s(has_news=False) == pytest.approx(NUMBERS_SHARE * interval_s)
+    pace.sampled_every_s = 0.05
+    assert pace.wait_s(has_news=False) == pytest.approx(FRAME_S)
 
 
 def test_what_is_measured_again_and_again_is_no_news() -> None:
