@@ -133,7 +133,7 @@ def test_every_help_has_an_example_that_can_be_typed_and_fits(name):
     examples = [line.strip() for line in shown.splitlines() if "Usage:" not in line]
     examples = [line for line in examples if re.match(r"(eval \"\$\()?" + " ".join(start), line)]
     assert examples, f"{name} has no example"
-    assert all(len(line) <= WIDTH for line in shown.splitlines())
+    assert all(len(line) <= WIDTH for line in text.splitlines())
     for line in examples:
         command = re.split(r"\s{2,}|\s&&\s|\s\|\s|\s>\s", line.removeprefix('eval "$('))[0]
         assert problem_of(command.rstrip(')"')) == "", line

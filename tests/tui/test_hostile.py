@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -37,6 +38,11 @@ from tests.tui import library, parts, story
 from tests.tui.driving import press, running, settled, shown
 from tests.tui.fakes import DemoApp
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from _pytest.mark.structures import ParameterSet
+
 TEXTS = (
     "[/foo] [bold]x[/bold] list[int] [N/A]",
     "\x1b[2J\x1b]0;owned\x07\x1b[31mred",
@@ -46,6 +52,16 @@ TEXTS = (
     "e\u0301" * 200,
     "x" * 1_000_000,
 )
+SIZES = ((120, 40), (80, 24), (200, 50))
+
+
+def at_sizes(first: int) -> Iterator[ParameterSet]:
+    """Every text at one size, which differs from text to text; at the others in `make soak`."""
+    for number, text in enumerate(TEXTS):
+        for place, size in enumerate(SIZES):
+            is_now = place == (first + number) % len(SIZES)
+            marks = () if is_now else (pytest.mark.soak,)
+            yield pytest.param(text, size, id=f"{number}-{size[0]}x{size[1]}", marks=marks)
 
 
 def events(text: str) -> list[object]:
@@ -88,8 +104,7 @@ def events(text: str) -> list[object]:
     ]
 
 
-@pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
-@pytest.mark.parametrize("size", [(120, 40), (80, 24), (200, 50)])
+@pytest.mark.parametrize(("text", "size"), at_sizes(0))
 async def test_nothing_reaches_the_terminal_that_it_would_act_on(
     text: str, size: tuple[int, int]
 ) -> None:
@@ -154,8 +169,7 @@ def hostile_sheet(text: str) -> ProfileSheet:
     return ProfileSheet("scratch", text, "f", f"{text}\n{text}", (finding,), text, text, made)
 
 
-@pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
-@pytest.mark.parametrize("size", [(120, 40), (80, 24), (200, 50)])
+@pytest.mark.parametrize(("text", "size"), at_sizes(1))
 async def test_neither_a_tree_nor_a_profile_reaches_the_terminal_as_it_is(
     text: str, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
