@@ -22,6 +22,7 @@ from specctl.domain.events import (
     ServersSeen,
     TrialProgressed,
 )
+from specctl.domain.server import ServerState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -119,7 +120,7 @@ def reduce(state: State, event: Event) -> State:
         case ServersSeen(servers=servers):
             host = _with_servers(host, servers)
         case ServerSampled(server=name, sample=sample):
-            host = replace(host, server_samples={**host.server_samples, name: sample})
+            host = _with_sample(host, name, sample)
         case TrialProgressed():
             host = replace(host, trial=event)
         case PlanProgressed() | ProbeProgressed() | ProbeFinished():
@@ -165,8 +166,17 @@ def _reduce_activity(
             return replace(host, results={**host.results, name: result}, activity="")
 
 
+def _with_sample(host: HostState, name: str, sample: ServerSample) -> HostState:
+    """What answers at the port of a server that has crashed is another server."""
+    server = host.server(name)
+    if server is not None and server.state is ServerState.CRASHED:
+        return host
+    return replace(host, server_samples={**host.server_samples, name: sample})
+
+
 def _with_servers(host: HostState, servers: tuple[Server, ...]) -> HostState:
-    names = {server.name for server in servers}
+    """What a server measured ends with it."""
+    names = {server.name for server in servers if server.state is not ServerState.CRASHED}
     samples = {name: s for name, s in host.server_samples.items() if name in names}
     return replace(host, servers=servers, server_samples=samples)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 from specctl.domain import figures
 from specctl.domain.errors import SpecctlError
 from specctl.tui.actions import BY_ID, Target, refusal
-from specctl.tui.commands import Known
+from specctl.tui.commands import Known, named
 from specctl.tui.guarding import explained
 from specctl.tui.render.fleet_order import labels_of
 from specctl.tui.render.standing import server_standing, worst
@@ -71,15 +71,25 @@ class Commanding:
     def open_line(self, text: str = "") -> None:
         """The command line, with something typed already."""
         known, app = self.known(), self._app
-        if app.services is not None:
-            app.work.list_trials()
+        is_listed = app.services is None
+
+        def known_for(typed: str) -> Known:
+            nonlocal is_listed
+            words = typed.split()
+            command = named(words[0]) if words else None
+            if command is None or "[RUN]" not in command.arguments:
+                return known
+            if not is_listed:
+                is_listed = True
+                app.work.list_trials()
+            return self._with_runs(known)
 
         def answered(parsed: Parsed | None) -> None:
             if parsed is not None:
                 self._keep(line.last)
                 self.run(parsed)
 
-        line = CommandLine(lambda: self._with_runs(known), self._typed_before(), text)
+        line = CommandLine(known_for, self._typed_before(), text)
         app.push_screen(line, answered)
 
     def _typed_before(self) -> list[str]:

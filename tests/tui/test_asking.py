@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 
 import pytest
+from textual.widgets._toast import Toast
 
 from specctl.domain.errors import RefusedError, SpecctlError
 from specctl.domain.events import ServersSeen
@@ -19,7 +21,7 @@ from specctl.tui.screens.probe import ProbeDialog
 from specctl.tui.screens.prompts import CommandLine, ProfilesDialog
 from tests.tui import parts, plans, story
 from tests.tui.all_scenes import SCENES
-from tests.tui.driving import on, press, running, shown, text_of, toasts, until
+from tests.tui.driving import on, press, running, settled, shown, text_of, toasts, until
 
 
 async def test_start_shows_profiles_then_the_plan_and_does_nothing_before_it_is_allowed() -> None:
@@ -31,6 +33,21 @@ async def test_start_shows_profiles_then_the_plan_and_does_nothing_before_it_is_
         await press(pilot, "enter")
         on(app, FleetScreen)
         assert len(fake.calls) == 1
+
+
+async def test_the_command_is_copied_as_it_can_be_pasted_and_the_buttons_stay_in_sight() -> None:
+    async with running(story.pro6k_01(), size=(80, 24)) as (app, pilot, fake):
+        variables = {"CUDA_VISIBLE_DEVICES": "0,1", "NCCL_DEBUG": "two words"}
+        argv = ("python", "-m", "sglang.launch_server", "--json-model-override-args", '{"a": 1}')
+        fake.plan = replace(plans.start_plan(kind="start"), argv=argv, environment=variables)
+        await press(pilot, "s", "enter", "y")
+        words = shlex.split(app.clipboard.replace("\\\n", ""))
+        assert words == ["CUDA_VISIBLE_DEVICES=0,1", "NCCL_DEBUG=two words", *argv]
+        await settled(pilot)
+        toast = app.screen.query_one(Toast).region
+        assert toast.bottom <= app.size.height - 2, (
+            "Cancel and Start are in the row above the frame"
+        )
 
 
 async def test_a_name_has_to_be_typed_in_full() -> None:

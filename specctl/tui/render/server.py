@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from specctl.domain import figures
 from specctl.domain.server import Milestone, ServerState
 from specctl.tui.render import numbers
-from specctl.tui.render.lines import UNKNOWN, Drawing, Line, few, middle, row, width, wrap
+from specctl.tui.render.lines import UNKNOWN, Drawing, Line, clip, few, middle, row, width, wrap
 from specctl.tui.render.plots import bar
 from specctl.tui.render.standing import gpu_span, server_standing, short_model
 from specctl.tui.services import Argument
@@ -255,8 +255,11 @@ def draw_short_server(
         [*first, ("  ", ""), *few(items, cells - width(first) - 2, gap=2)],
         few(_short_arguments(server, details), cells),
     ]
-    if rows > FACT_ROWS and server.why:
-        body += [[(line, "dim")] for line in wrap(server.why, cells)]
+    why: list[Line] = [[(line, "dim")] for line in wrap(server.why, cells)] if server.why else []
+    if server.state is ServerState.CRASHED:
+        body[1:1] = why if len(why) < rows else [clip([(server.why, "dim")], cells)]
+    elif rows > FACT_ROWS:
+        body += why
     badge = drift_badge(details)
     return Drawing(_title(state, server), body[:rows], badge, is_stale=scene.is_stale(host))
 

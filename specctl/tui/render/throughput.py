@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from specctl.domain import figures
 from specctl.domain.history import server_key
+from specctl.domain.server import ServerState
 from specctl.tui.render import numbers
 from specctl.tui.render.lines import UNKNOWN, Drawing, Line, few
 from specctl.tui.render.plots import GUTTER, accept_top, area, axis, labels, rate_top, time_axis
@@ -110,7 +111,7 @@ def _now(r: Reading) -> list[Line]:
     """tok/s, its ratio to the baseline, the time of a step: whole items."""
     sample = r.sample
     if sample is None:
-        return [[UNKNOWN, (" tok/s", "dim")], [("not yet read", "faint")]]
+        return [[UNKNOWN, (" tok/s", "dim")], [(_unread(r.server), "faint")]]
     if sample.is_idle:
         return [
             [("▁ ", "track"), ("idle", "strong"), (", no request since the last sample", "dim")]
@@ -127,6 +128,11 @@ def _now(r: Reading) -> list[Line]:
     if step is not None:
         items.append([("step ", "dim"), *numbers.milliseconds(step)])
     return items
+
+
+def _unread(server: Server) -> str:
+    """Why there is no sample."""
+    return "it has crashed" if server.state is ServerState.CRASHED else "not yet read"
 
 
 def _accept_items(r: Reading, name: str, tail: str) -> list[Line]:
@@ -167,7 +173,7 @@ def accept_plot(scene: Scene, r: Reading, cells: int, rows: int) -> list[Line]:
 def _nothing_yet(r: Reading, rows: int) -> list[Line]:
     """Instead of an axis without a point on it: why there is none."""
     if r.sample is None:
-        why = "not yet read"
+        why = _unread(r.server)
     elif r.sample.is_idle:
         why = "idle: no accept length in this span"
     else:

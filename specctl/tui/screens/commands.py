@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from specctl.tui.actions import Target
 from specctl.tui.arrange import Places, zoomed
-from specctl.tui.asking import AskingScreen, Question
+from specctl.tui.listscreen import ListScreen
 from specctl.tui.panels.commands import CommandsPanel
 from specctl.tui.screen import bindings
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from specctl.tui.panel import Panel
 
 
-class CommandsScreen(AskingScreen):
+class CommandsScreen(ListScreen):
     """One list; under the cursor the exact command line."""
 
     where = "commands"
@@ -27,6 +27,16 @@ class CommandsScreen(AskingScreen):
     def __init__(self, read: Callable[[], Sequence[RemoteCommand]]) -> None:
         super().__init__()
         self.list = CommandsPanel(read)
+
+    @property
+    def main(self) -> CommandsPanel:
+        """The one panel."""
+        return self.list
+
+    def narrowed(self) -> None:
+        """The newest that is left is looked at."""
+        self.list.follows = True
+        self.list.look()
 
     def panels(self) -> list[Panel]:
         """The one."""
@@ -68,35 +78,8 @@ class CommandsScreen(AskingScreen):
         self.list.follows = not self.list.follows if self.list.count() else True
         self.repaint()
 
-    def do_filter_open(self) -> None:
-        """Filter by words of anything in an entry; `!` before one leaves those out."""
-
-        def edited(terms: str) -> None:
-            self.list.narrow(terms)
-            self.list.follows = True
-            self.list.look()
-
-        def answered(terms: str | None) -> None:
-            if terms is None:
-                edited("")
-            self.list.focus()
-
-        question = Question(
-            "/", edited, answered, "keeps it", lambda: f"{self.list.count():,} match"
-        )
-        self.ask(question, self.list.terms)
-
     def do_copy_selection(self) -> None:
         """Copy the exact command line."""
         chosen = self.list.chosen
         if chosen is not None:
             self.specctl.copy(chosen.line, "the command")
-
-    def do_go_back(self) -> None:
-        """Clear the filter, then leave."""
-        if self.list.terms:
-            self.list.narrow("")
-            self.list.follows = True
-            self.repaint()
-        else:
-            super().do_go_back()

@@ -6,16 +6,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from specctl.domain import figures
+from specctl.domain.command import shell_lines
 from specctl.domain.errors import SpecctlError
 from specctl.domain.plan import Plan
 from specctl.facts.plan_shown import shown_plan
 from specctl.tui.editor import Editor
 from specctl.tui.later import Later
 from specctl.tui.panel import Panel
-from specctl.tui.render.lines import Drawing, Line, plain, wrap
+from specctl.tui.render.lines import Drawing, Line, wrap
 from specctl.tui.render.plan import (
     Choice,
-    command_lines,
     draw_plan,
     is_allowed,
     last_top,
@@ -161,7 +161,8 @@ class PlanDialog(Dialog[Confirmed | None]):
         elif event.key in {"j", "k"}:
             self._scroll("down" if event.key == "j" else "up")
         elif event.key == "y":
-            self.specctl.copy(plain(command_lines(shown_plan(plan).argv, 10_000)), "the command")
+            shown = shown_plan(plan)
+            self.specctl.copy(shell_lines(shown.argv, shown.environment), "the command")
 
     def on_paste(self, event: events.Paste) -> None:
         """A pasted name counts as typed."""

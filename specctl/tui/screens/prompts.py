@@ -90,8 +90,10 @@ class CommandLine(ModalScreen[Parsed | None]):
 
     AUTO_FOCUS = ""
 
-    def __init__(self, known: Callable[[], Known], history: Sequence[str], text: str = "") -> None:
-        """`known` is asked at each key, for some is still being read; `history` from the oldest."""
+    def __init__(
+        self, known: Callable[[str], Known], history: Sequence[str], text: str = ""
+    ) -> None:
+        """`known` is asked with what was typed so far, at each key; `history` from the oldest."""
         super().__init__()
         self._first = text
         self._known = known
@@ -128,7 +130,7 @@ class CommandLine(ModalScreen[Parsed | None]):
         panel, bar = self._panel, self._bar
         bar.editor = editor
         panel.text, panel.error, self._moved = editor.text, "", False
-        panel.found = complete(editor.text, self._known())
+        panel.found = complete(editor.text, self._known(editor.text))
         panel.chosen = 0
         self._ghost()
         self._place()
@@ -217,7 +219,7 @@ class CommandLine(ModalScreen[Parsed | None]):
         if self._moved and panel.found:
             text = panel.found[panel.chosen].text
         try:
-            parsed = parse(text, self._known())
+            parsed = parse(text, self._known(text))
         except UsageError as error:
             panel.error = f"{error.message} {error.hint}".strip()
             self._place()

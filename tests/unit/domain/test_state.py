@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import typing
+from dataclasses import replace
 
 from specctl.domain import events
 from specctl.domain.events import (
@@ -32,6 +33,14 @@ def state_after(*happened: events.Event) -> State:
 
 def test_an_unheard_host_is_empty_not_an_error():
     assert State().host("h").servers is None
+
+
+def test_what_answers_at_the_port_of_a_crashed_server_is_not_its_sample():
+    sample, crashed = ServerSample(1, "/v1/loads"), replace(SERVER, state=ServerState.CRASHED)
+    sampled = (ServersSeen("h", 1, (SERVER,)), ServerSampled("h", 1, "7c1e", sample))
+    assert state_after(*sampled).host("h").server_samples == {"7c1e": sample}
+    ended = (*sampled, ServersSeen("h", 2, (crashed,)), ServerSampled("h", 3, "7c1e", sample))
+    assert not state_after(*ended).host("h").server_samples
 
 
 def test_a_lost_link_keeps_the_last_values():

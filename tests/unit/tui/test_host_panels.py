@@ -351,3 +351,19 @@ def test_no_server_offers_a_start_only_where_it_can_be() -> None:
     assert "s starts a profile." in plain(draw_server(scene, "h", None, 60, 9).body)
     locked = replace(scene, read_only=True)
     assert "read-only" in plain(draw_server(locked, "h", None, 60, 9).body)
+
+
+def test_a_crashed_server_measures_nothing_and_its_cause_stands_first() -> None:
+    cause = "GPU memory ran out while capturing the target's graphs: 2.00 GiB asked, 0.48 GiB free"
+    crashed = replace(SERVER, state=ServerState.CRASHED, why=cause)
+    scene = scene_of([*story.pro6k_01(), ServersSeen(HOST, parts.NOW_S, (crashed,))])
+    for rows in (5, 15):
+        text = plain(draw_throughput(scene, HOST, crashed, 76, rows).body)
+        assert "—" in text
+        assert "it has crashed" in text
+        assert "idle" not in text
+        assert "running" not in text
+    short = plain(draw_short_server(scene, HOST, crashed, 76, 2).body).splitlines()
+    assert short[1].startswith("GPU memory ran out while capturing")
+    assert short[1].endswith("…")
+    assert cause in plain(draw_short_server(scene, HOST, crashed, 100, 4).body)
