@@ -51,6 +51,8 @@ TRIE_AS_FOUND = (
     "the n-gram trie was not flushed: drafts may come from earlier outputs, which no counter shows"
 )
 
+WARM_STREAMS = "first-token times are of a cache that holds these prompts"
+
 
 @dataclass(frozen=True, slots=True)
 class _Ready:
@@ -75,6 +77,7 @@ class _Sent:
     """Of a closed loop: the streamed requests."""
 
     energy: Energy | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def all(self) -> tuple[RequestResult, ...]:
@@ -167,6 +170,7 @@ class ProbeRun:
             (VoidKind.ARM, find_retracted(sent.all)),
             (VoidKind.NOT_ASKED, changed),
             (VoidKind.NOT_ASKED, forced_words(forced_by)),
+            (VoidKind.NOT_ASKED, self._unflushed(ready, flushed)),
             (VoidKind.OUTSIDE, find_other_traffic(traffic, after_traffic, sent.all)),
             *self._judge(ready, sent.main),
             *((one.kind, one.words) for one in gpu_void),
@@ -180,9 +184,16 @@ class ProbeRun:
             notes=(
                 *self._notes(ready, traffic, sent),
                 *(() if can_flush or ready.info.algorithm != "NGRAM" else (TRIE_AS_FOUND,)),
+                *sent.notes,
                 *gpu_notes,
             ),
         )
+
+    def _unflushed(self, ready: _Ready, flushed: Flushed | None) -> str | None:
+        """An own server whose n-gram trie should have been empty, and may not be."""
+        if ready.info.algorithm != "NGRAM" or flushed is None or flushed.done:
+            return None
+        return f"{TRIE_AS_FOUND}: {flushed.words}" if self._measured.server.is_ours else None
 
     async def _find_forced(self) -> str | None:
         """The variable that makes accept lengths up, in the environment of any of its processes."""
@@ -204,12 +215,14 @@ class ProbeRun:
         earlier = () if can_flush else ready.warm_up
         main = await self._sender.send(ready.info, loop, MEASURING, earlier=earlier)
         energy = await self._energy(main)
-        if can_flush:
-            await self._measured.flush()
-        else:
+        notes: tuple[str, ...] = ()
+        again = await self._measured.flush() if can_flush else None
+        if again is None or not again.done:
             earlier = (*earlier, *loop.sequence)
+        if again is not None and not again.done:
+            notes = (f"{WARM_STREAMS}: {again.words}",)
         side = await self._sender.send(ready.info, streams, STREAMING, earlier=earlier)
-        return _Sent(main, (side,), energy)
+        return _Sent(main, (side,), energy, notes)
 
     async def _send_open(self, ready: _Ready, *, can_flush: bool) -> _Sent:
         """Every request when it is due, streamed: latencies belong to this load alone."""

@@ -147,6 +147,27 @@ async def test_d06_an_ngram_trie_that_was_not_flushed_is_said(probe, engine, ser
     assert not any("trie" in note for note in (await probe()).notes)
 
 
+async def test_d06_an_own_ngram_trie_that_could_not_be_flushed_makes_a_window_void(probe, engine):
+    engine.algorithm, engine.can_flush = "NGRAM", False
+    found = await probe()
+    assert found.void[0].startswith("the n-gram trie was not flushed: drafts may come from earlier")
+    assert "not flushed: HTTP 400 Cache not flushed because there are pending" in found.void[0]
+    assert found.void_kinds[0] is VoidKind.NOT_ASKED
+    assert (await probe(accepts_warm=True)).void == ()
+
+
+async def test_d06_first_token_times_of_a_warm_cache_are_said_to_be(probe, engine):
+    engine.before = lambda number: setattr(engine, "can_flush", number <= 4)
+    found = await probe()
+    assert found.void == ()
+    assert any(
+        note.startswith("first-token times are of a cache that holds these prompts: not flushed")
+        for note in found.notes
+    )
+    engine.before, engine.can_flush = lambda number: None, True
+    assert not any("first-token times are of" in note for note in (await probe()).notes)
+
+
 async def test_d06_warm_is_fine_when_it_was_asked_for(probe, engine):
     await probe()
     result = await probe(accepts_warm=True)
