@@ -175,6 +175,8 @@ def _place(expected: float, pair: PairFigures) -> tuple[Met, str]:
         return Met.NOT_MEASURED, "no prompt was answered in both arms"
     if pair.low is None or pair.high is None:
         return Met.NOT_SHOWN, ONE_LAUNCH
+    if pair.unsure:
+        return Met.NOT_SHOWN, pair.unsure
     if pair.low >= expected:
         return Met.MET, ""
     if pair.high < expected:

@@ -67,6 +67,8 @@ class PairFigures:
     """Of its interval; None for one launch each."""
 
     high: float | None = None
+    unsure: str = ""
+    """Why the interval is no evidence, though there is one; empty when it is."""
 
     @property
     def break_even(self) -> float | None:

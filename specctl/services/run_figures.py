@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from specctl.domain.errors import UsageError
 from specctl.domain.run_figures import ArmFigures, PairFigures, RunFigures, add_arm
 from specctl.domain.runs import RunKind
-from specctl.domain.trial.running import kept_blocks
+from specctl.domain.trial.running import kept_blocks, stand
 from specctl.domain.trial.summary import summarise
 from specctl.domain.trial.trial_json import block_of, plan_of
+from specctl.domain.trial.words import why_unsure
 from specctl.services.kept_comparison import result_of
 from specctl.services.runs import find_evidence, probe_of
 
@@ -93,13 +94,14 @@ def _of_trial(evidence: Evidence) -> RunFigures:
     plan = plan_of(run.document)
     blocks = [block_of(block) for block in evidence.blocks]
     kept = [block for _, block in sorted(kept_blocks(plan, blocks).items())]
-    summary = summarise(plan, blocks)
+    summary, verdicts = summarise(plan, blocks), stand(plan, blocks).verdicts
     pairs: list[PairFigures] = []
     for place, one in enumerate(summary.concurrencies):
         base = _arm_of_trial(run, plan, kept, "A", place)
         arm = _arm_of_trial(run, plan, kept, "B", place)
         if base is not None and arm is not None:
-            pairs.append(PairFigures(run.id, base, arm, one.ratio, one.low, one.high))
+            unsure = why_unsure(verdicts[one.concurrency])
+            pairs.append(PairFigures(run.id, base, arm, one.ratio, one.low, one.high, unsure))
     arms = [figures for pair in pairs for figures in (pair.base, pair.arm)]
     return _figures(run, pairs, arms, "" if pairs else _why_none(kept))
 

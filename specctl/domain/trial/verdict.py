@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from specctl.domain.trial.interval import fit_levels
@@ -65,6 +65,11 @@ class Verdict:
         """The two analyses do not say the same, so no word can be given."""
         return self.clean.word is not self.as_it_ran.word
 
+    @property
+    def is_incomplete(self) -> bool:
+        """Too many prompts were not answered for a word on speed."""
+        return min(self.completed) < COMPLETED_LEAST
+
 
 def judge(blocks: Sequence[Block], design: Design, *, asked: int) -> Verdict:
     """The verdict after the launches in `blocks`, in the order in which they ran."""
@@ -74,9 +79,10 @@ def judge(blocks: Sequence[Block], design: Design, *, asked: int) -> Verdict:
     as_it_ran = _analyse(blocks, design, ()) if disturbed else clean
     completed = (_completed(blocks, "A", asked), _completed(blocks, "B", asked))
     word = _agreed(clean.look, as_it_ran.look, blocks, design)
-    if word is not None and min(completed) < COMPLETED_LEAST:
-        word = Word.NOT_ENOUGH_EVIDENCE
-    return Verdict(word, clean, as_it_ran, asked, completed)
+    found = Verdict(word, clean, as_it_ran, asked, completed)
+    if word is not None and found.is_incomplete:
+        return replace(found, word=Word.NOT_ENOUGH_EVIDENCE)
+    return found
 
 
 def _analyse(blocks: Sequence[Block], design: Design, left_out: Sequence[Block]) -> Analysis:

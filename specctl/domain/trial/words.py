@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from specctl.domain.trial.distributions import clopper_pearson
 from specctl.domain.trial.looks import Word
 from specctl.domain.trial.traffic import extend_to_traffic, prompts_for
-from specctl.domain.trial.verdict import COMPLETED_LEAST
 
 if TYPE_CHECKING:
     from specctl.domain.trial.design import Design
@@ -83,6 +82,13 @@ def find_reasons(verdict: Verdict, design: Design) -> tuple[str, ...]:
     return tuple(reason for reason in found if reason)
 
 
+def why_unsure(verdict: Verdict) -> str:
+    """Why the interval of the clean launches is no evidence; empty when it is."""
+    if verdict.clean.look is None:
+        return ""
+    return _both_analyses(verdict) if verdict.is_contradicted else _incomplete(verdict)
+
+
 def _both_analyses(verdict: Verdict) -> str:
     """Each with its number and its interval: neither may be chosen afterwards."""
     clean, ran = verdict.clean.look, verdict.as_it_ran.look
@@ -115,7 +121,7 @@ def _disturbed(verdict: Verdict) -> str:
 
 
 def _incomplete(verdict: Verdict) -> str:
-    if min(verdict.completed) >= COMPLETED_LEAST:
+    if not verdict.is_incomplete:
         return ""
     a, b = (_share(share, verdict.asked) for share in verdict.completed)
     return f"prompts answered in every launch: {a} of the baseline's, {b} of the other's"

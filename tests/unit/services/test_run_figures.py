@@ -10,9 +10,11 @@ from specctl.adapters.evidence import Evidence
 from specctl.domain.advising import advise_on
 from specctl.domain.costing import cost_rows
 from specctl.domain.errors import UsageError
+from specctl.domain.expecting import Met, expect
 from specctl.domain.plain import plain
 from specctl.domain.probe import Void, VoidKind
 from specctl.domain.probe_json import comparison_json, probe_json
+from specctl.domain.profile import Expectation, Profile
 from specctl.domain.runs import Provenance, Run, RunKind
 from specctl.domain.simulated_acceptance import forced_words
 from specctl.domain.trial.trial_json import block_json, plan_json
@@ -57,6 +59,29 @@ def test_launches_that_are_void_are_left_out():
     assert first.side == "A"
     (pair,) = trial([voided(first, LOOP), *rest]).pairs
     assert (pair.base.launches, pair.arm.launches) == (2, 3)
+
+
+def test_an_interval_that_the_disturbed_launches_contradict_meets_no_expectation():
+    """Without them 1.3x faster; as it ran too unsteady for a word."""
+    hot = Void(VoidKind.ARM, "the GPU throttled")
+    plan = trial_plan(8)
+    blocks = trial_blocks(8, speedup=1.3)
+    slow = trial_blocks(8, speedup=0.8)
+    mixed = [
+        voided(slow[n], hot) if one.side == "B" and one.place % 4 == 1 else one
+        for n, one in enumerate(blocks)
+    ]
+    found = figures_of(kept(RunKind.TRIAL, plan_json(plan), mixed))
+    (pair,) = found.pairs
+    assert pair.low > 1.2
+    assert "a word needs both to say it" in pair.unsure
+    assert trial(trial_blocks(3, speedup=1.3)).pairs[0].unsure == ""
+    profile = Profile("eagle3", "m", baseline="base", expectation=Expectation(speedup=1.2))
+    (row,) = expect("gpu8", profile, "bbbbbbbbbbbb", [found])
+    assert (row.met, row.words) == (Met.NOT_SHOWN, pair.unsure)
+    sure = figures_of(kept(RunKind.TRIAL, plan_json(plan), blocks))
+    (row,) = expect("gpu8", profile, "bbbbbbbbbbbb", [sure])
+    assert row.met is Met.MET
 
 
 def test_a_probe_is_one_arm():
