@@ -108,6 +108,7 @@ class Starting:
     ) -> Outcome | None:
         """Plan, show, ask, carry out; None when only the plan was asked for."""
         from specctl.adapters.secrets import Secrets
+        from specctl.services.earlier_starts import with_earlier_starts
         from specctl.services.launch import apply_launch, plan_launch
         from specctl.services.server_keys import keys_for
 
@@ -134,6 +135,7 @@ class Starting:
                 wait=wait, typed=allowed, keys_for=keys,
             )  # fmt: skip
             keeper = keeper_of(fleet)
+            outcome = with_earlier_starts(outcome, keeper.path, profile.name, plan.version)
             await keeper.keep_launch(connection, plan, profile, outcome)
             say_kept(keeper, None)
             return outcome

@@ -10,6 +10,8 @@ from specctl.domain.versions import is_at_least
 from specctl.facts.failure_rules import CauseKind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from specctl.facts.milestones import MilestoneTracker
 
 _SPLIT_GRAPH_FLAGS_SINCE = "0.5.20"
@@ -120,3 +122,20 @@ def memory_step(kind: CauseKind, version: str | None, fraction: float | None = N
     if kind in _GRAPHS and fraction is not None and fraction >= _HIGH_FRACTION:
         step = "Lower --mem-fraction-static, which is {fraction:g}; else {graph} (e.g. 16)."
     return step.format(graph=graph_flag(version), fraction=fraction)
+
+
+def memory_dead_end(kinds: Iterable[str], version: str | None) -> str | None:
+    """Advice once starts ran into both walls: too little for the pool, and too much in all.
+
+    Turning --mem-fraction-static cannot help then; None while only one wall was met.
+    """
+    met = set(kinds)
+    is_too_small = CauseKind.KV_POOL_TOO_SMALL in met
+    is_too_big = any(kind.startswith(CauseKind.OOM) for kind in met)
+    if not (is_too_small and is_too_big):
+        return None
+    return (
+        "It does not fit by --mem-fraction-static alone: lower "
+        f"{graph_flag(version)}, --max-running-requests, --context-length or "
+        "--speculative-num-draft-tokens, or use more GPUs."
+    )

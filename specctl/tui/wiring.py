@@ -20,6 +20,7 @@ from specctl.domain.errors import InvalidFileError, UsageError
 from specctl.domain.preflight import StartOptions
 from specctl.services import control
 from specctl.services.adoption import adopt, plan_adopt
+from specctl.services.earlier_starts import with_earlier_starts
 from specctl.services.estimating import estimate_probe
 from specctl.services.fleet import Fleet, described
 from specctl.services.forwarding import forward_server
@@ -262,6 +263,9 @@ class WorkspaceServices(WorkspaceEnrolling):
             announces_log=False,
         )
         if plan.recipe is not None:
+            outcome = await asyncio.to_thread(
+                with_earlier_starts, outcome, self._keeper.path, plan.recipe.name, plan.version
+            )
             await self._keeper.keep_launch(connection, plan, plan.recipe, outcome)
         return outcome
 

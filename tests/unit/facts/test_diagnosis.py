@@ -5,6 +5,7 @@ import pytest
 from specctl.domain.server import Milestone
 from specctl.facts.diagnosis import first_cause
 from specctl.facts.failure_rules import CauseKind
+from specctl.facts.memory_failure import memory_dead_end
 from tests.unit.facts.captures import case
 
 STAMP = "[2026-01-01 00:00:00] "
@@ -102,6 +103,22 @@ def test_a18_advice_names_a_flag_that_the_version_has(version: str | None, flag:
     assert cause is not None
     assert cause.kind == CauseKind.OOM_DRAFT_GRAPH
     assert flag in cause.next_step
+
+
+def test_a18_two_opposite_walls_are_a_dead_end() -> None:
+    attempts = [
+        line for line in case("A18").split("\n") if line.startswith("attempt")
+    ]  # 0.85 runs out, 0.84 is too little
+    kinds = []
+    for attempt in attempts:
+        cause = first_cause([attempt.split(": ", 1)[1]], exit_status=1, version="0.5.23")
+        assert cause is not None
+        kinds.append(cause.kind)
+    assert kinds == [CauseKind.OOM, CauseKind.KV_POOL_TOO_SMALL]
+    assert memory_dead_end(kinds[:1], "0.5.23") is None
+    advice = memory_dead_end(kinds, "0.5.23")
+    assert advice is not None
+    assert "--cuda-graph-max-bs-decode" in advice
 
 
 def test_a20_the_first_rank_to_fail_is_named_not_the_noise_after_it() -> None:
