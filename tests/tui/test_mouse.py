@@ -1,21 +1,14 @@
-"""The mouse: whatever key, button, tab, crumb or row is on the screen can be clicked."""
+"""The mouse on screens: whatever key, tab, crumb or row is shown can be clicked."""
 
 from __future__ import annotations
 
-import asyncio
-import io
-from typing import TYPE_CHECKING
-
 import pytest
-from rich.console import Console
-from textual.events import MouseDown, MouseScrollDown, MouseUp
 
 from specctl.tui.panel import Panel
 from specctl.tui.render.lines import plain
 from specctl.tui.screens.alerts import AlertsScreen
 from specctl.tui.screens.choice import ChoiceDialog
 from specctl.tui.screens.commands import CommandsScreen
-from specctl.tui.screens.confirm import ConfirmDialog
 from specctl.tui.screens.difference import DifferenceScreen
 from specctl.tui.screens.drift import DriftDialog
 from specctl.tui.screens.fleet import FleetScreen
@@ -26,63 +19,15 @@ from specctl.tui.screens.plan import PlanDialog
 from specctl.tui.screens.probe import ProbeDialog
 from specctl.tui.screens.profiles import ProfilesScreen
 from specctl.tui.screens.prompts import CommandLine, ProfilesDialog
-from specctl.tui.screens.reading import ReadingDialog
 from specctl.tui.screens.run import RunDialog
 from specctl.tui.screens.source import SourceScreen
 from specctl.tui.screens.trial import TrialScreen
 from specctl.tui.screens.trial_plan import TrialPlanDialog
 from specctl.tui.screens.trials import TrialsScreen
-from specctl.tui.screens.welcome import WelcomeScreen
-from specctl.tui.services import ProfileChoice
-from tests.tui import plans, story
-from tests.tui.all_scenes import SCENES, TO_RUN
-from tests.tui.driving import on, press, running, settled, shown, toasts, until
-from tests.tui.fakes import DemoApp
-
-if TYPE_CHECKING:
-    from textual.app import App
-    from textual.pilot import Pilot
-
-SMALL = (80, 24)
-
-
-def screen_text(app: App[int]) -> list[str]:
-    """What the terminal shows, row by row."""
-    width, height = app.size
-    console = Console(width=width, height=height, file=io.StringIO(), legacy_windows=False)
-    console.print(
-        app.screen._compositor.render_update(full=True, screen_stack=app._background_screens)
-    )
-    file = console.file
-    assert isinstance(file, io.StringIO)
-    return file.getvalue().splitlines()
-
-
-def place(app: App[int], words: str, *, row: int | None = None) -> tuple[int, int]:
-    """Where the last of these words on the screen begin."""
-    lines = screen_text(app)
-    for y in range(len(lines) - 1, -1, -1):
-        if words in lines[y] and row in {None, y}:
-            return lines[y].index(words), y
-    raise AssertionError(f"{words!r} is not shown:\n" + "\n".join(lines))
-
-
-async def click(pilot: Pilot[int], words: str, *, by: int = 0, times: int = 1) -> None:
-    """Click on what is shown, some cells after its begin."""
-    x, y = place(pilot.app, words)
-    await pilot.click(offset=(x + by, y), times=times)
-    await shown(pilot)
-
-
-async def wait_for_a_click_of_its_own(app: App[int]) -> None:
-    """Until a click at the same place is no second one of a double click."""
-    await asyncio.sleep(app.CLICK_CHAIN_TIME_THRESHOLD)
-
-
-async def wheel(pilot: Pilot[int], panel: str) -> None:
-    await pilot._post_mouse_events([MouseScrollDown], panel)
-    await shown(pilot)
-
+from tests.tui import story
+from tests.tui.all_scenes import TO_RUN
+from tests.tui.clicking import SMALL, click, place, wait_for_a_click_of_its_own
+from tests.tui.driving import on, press, running, settled, shown, toasts
 
 # ---------------------------------------------------------------- footers
 
@@ -320,247 +265,22 @@ async def test_a_key_that_a_click_unfolds_is_not_pressed_by_it() -> None:
         on(app, SourceScreen)
 
 
-# ---------------------------------------------------------------- dialogs
-
-
-async def test_the_buttons_of_a_plan_can_be_clicked() -> None:
-    async with running(story.pro6k_01(), "enter", "x") as (app, pilot, fake):
-        await settled(pilot)
-        on(app, PlanDialog)
-        await click(pilot, "Stop and start")  # off: the host's name was not typed
-        on(app, PlanDialog)
-        await press(pilot, *"pro6k", "minus", *"01", "left")
-        await click(pilot, "Stop and start", by=3)
-        await until(pilot, lambda: ("apply", fake.plan.id, "pro6k-01") in fake.calls)
-
-
-async def test_cancel_of_a_plan_does_nothing() -> None:
-    async with running(story.pro6k_01(), "enter", "x") as (app, pilot, fake):
-        await settled(pilot)
-        await click(pilot, "Cancel", by=8)
-        on(app, HostScreen)
-        assert not [call for call in fake.calls if call[0] == "apply"]
-
-
-async def test_the_second_click_on_a_key_is_none_on_what_the_first_opened() -> None:
-    async with running(story.pro6k_01(), size=SMALL) as (app, pilot, _):
-        x, y = place(app, "? help")
-        events = [mouse(kind, x, y) for kind in (MouseDown, MouseUp) * 2]  # at one time
-        for event in events:
-            app.post_message(event)
-            await shown(pilot)
-        on(app, HelpDialog)
-        assert place(app, "esc closes")[0] <= x < place(app, "esc closes")[0] + len("esc closes")
-        await wait_for_a_click_of_its_own(app)
-        await pilot.click(offset=(x, y))
-        await shown(pilot)
-        on(app, FleetScreen)
-
-
-async def test_checks_of_a_plan_unfold_and_its_text_scrolls_to_its_end() -> None:
-    async with running(story.pro6k_01(), "enter", "x", size=SMALL) as (app, pilot, _):
-        await settled(pilot)
-        panel = on(app, PlanDialog).panel
-        for _ in range(20):
-            await wheel(pilot, "#plan")
-        _, of = plain([panel.draw(app.scene, 76, panel.inner_rows).note]).split(" of ")
-        last = int(of.split()[0])
-        place(app, f"-{last} of {last}")
-        await press(pilot, "up")
-        place(app, f"-{last - 1} of {last}")
-        for _ in range(4):
-            await press(pilot, "pageup")
-        await click(pilot, "tab list", by=5)
-        assert panel.choice.lists_passed
-
-
-async def test_the_probe_is_sent_by_its_button() -> None:
-    async with running(story.pro6k_01(), "enter", "p") as (app, pilot, fake):
-        fake.result = plans.probe_result()
-        dialog = on(app, ProbeDialog)
-        most = dialog.panel.plan.requests
-        await click(pilot, "← →", by=0)
-        assert dialog.panel.plan.requests < most
-        await click(pilot, "  Probe  ", by=4)
-        await until(pilot, lambda: any(call[0] == "probe" for call in fake.calls))
-        await click(pilot, "esc closes")
-        on(app, HostScreen)
-
-
-async def test_a_question_is_answered_by_its_buttons() -> None:
-    async with running(story.pro6k_01(), "enter", "colon", *"abort", "enter") as (app, pilot, fake):
-        await settled(pilot)
-        on(app, ConfirmDialog)
-        await click(pilot, "Cancel")
-        on(app, HostScreen)
-        await press(pilot, "colon", *"abort", "enter")
-        await settled(pilot)
-        button = on(app, ConfirmDialog).panel.question
-        assert button is not None
-        assert button.needs_typed == "pro6k-01"
-        await press(pilot, *"pro6k", "minus", *"01")
-        await click(pilot, f"  {button.action}  ", by=4)
-        await until(pilot, lambda: any(call[0] == "abort" for call in fake.calls))
-
-
-async def test_settings_of_a_trial_are_chosen_and_turned() -> None:
-    async with running(story.pro6k_01(), "enter", "c", *"eagle", "enter") as (app, pilot, _):
-        await settled(pilot)
-        panel = on(app, TrialPlanDialog).panel
-        assert panel.ask is not None
-        before = panel.ask.words("margin")
-        await click(pilot, "margin        ")
-        await click(pilot, "← → turn it", by=2)
-        assert panel.ask.words("margin") != before
-        await settled(pilot)
-        await click(pilot, "Cancel")
-        on(app, HostScreen)
-
-
-async def test_a_double_click_chooses_in_a_list_of_choices() -> None:
-    async with running(story.pro6k_01(), "P", "d") as (app, pilot, _):
-        await settled(pilot)
-        dialog = on(app, ChoiceDialog)
-        name = dialog.panel.found[1].name
-        x, y = place(app, name)
-        await pilot.click(offset=(x, y), times=2)
-        await settled(pilot)
-        on(app, DifferenceScreen)
-
-
-async def test_a_double_click_starts_the_profile_that_was_clicked_in_a_long_list() -> None:
-    async with running(story.pro6k_01(), "enter", size=SMALL) as (app, pilot, fake):
-        many = [ProfileChoice(f"profile-{n:02}", "NGRAM", "m") for n in range(60)]
-        fake.profiles = lambda host: many  # type: ignore[method-assign]
-        await press(pilot, "s", "pagedown", "pagedown", "pagedown")
-        dialog = on(app, ProfilesDialog)
-        top = dialog.panel.top
-        assert top > 0
-        name = many[top + 1].name
-        x, y = place(app, name)
-        await pilot.click(offset=(x, y), times=2)
-        await until(pilot, lambda: any(call[0] == "plan_start" for call in fake.calls))
-        assert next(call for call in fake.calls if call[0] == "plan_start")[2] == name
-
-
-async def test_completions_are_chosen_by_the_wheel_and_run_by_a_double_click() -> None:
-    async with running(story.pro6k_01(), "colon", *"al") as (app, pilot, _):
-        on(app, CommandLine)
-        await wheel(pilot, "#completions")
-        await click(pilot, ":alerts", by=2, times=2)
-        await settled(pilot)
-        on(app, AlertsScreen)
-
-
-async def test_the_command_line_is_left_by_its_hint() -> None:
-    async with running(story.pro6k_01(), "colon") as (app, pilot, _):
-        await click(pilot, "esc cancel")
-        on(app, FleetScreen)
-
-
-async def test_a_key_in_the_help_is_pressed_on_the_screen_below() -> None:
-    async with running(story.pro6k_01(), "enter", "question_mark") as (app, pilot, _):
-        on(app, HelpDialog)
-        await click(pilot, "explain drift", by=4)
-        await settled(pilot)
-        on(app, DriftDialog)
-
-
-async def test_the_help_scrolls_to_its_end_and_back_at_once() -> None:
-    async with running(story.pro6k_01(), "question_mark", size=SMALL) as (app, pilot, _):
-        panel = on(app, HelpDialog).panel
-        for _ in range(40):
-            await wheel(pilot, "#help")
-        last = panel.top
-        panel.move(-1)
-        await shown(pilot)
-        panel.draw(app.scene, 76, panel.inner_rows)
-        assert panel.top == last - 1
-        await click(pilot, "esc closes", by=5)
-        on(app, FleetScreen)
-
-
-async def test_what_is_read_scrolls_and_closes() -> None:
-    async with running(story.pro6k_01(), "T", "t", "j", "j", "j", size=SMALL) as (app, pilot, _):
-        await settled(pilot)
-        await press(pilot, "enter")
-        await settled(pilot)
-        dialog = app.screen
-        assert isinstance(dialog, ReadingDialog)
-        await wheel(pilot, f"#{dialog.panel.id}")
-        assert dialog.panel.top == 3
-        await click(pilot, "esc closes")
-        on(app, TrialsScreen)
-
-
-# ---------------------------------------------------------------- first run, replay, off
-
-
-async def test_the_choices_of_the_first_run_can_be_clicked() -> None:
-    app = SCENES["first-run-120x40"].app()
-    async with app.run_test(size=(120, 40), notifications=True) as pilot:
-        await shown(pilot)
-        screen = app.screen
-        assert isinstance(screen, WelcomeScreen)
-        await click(pilot, "Open another folder", by=3)
-        assert screen.path is not None
-        await click(pilot, "esc cancel")
-        assert screen.path is None
-
-
-async def test_the_keys_of_a_replay_can_be_clicked() -> None:
-    scene = SCENES["replay-120x40"]
-    app = scene.app()
-    async with app.run_test(size=scene.size, notifications=True) as pilot:
-        await scene.prepare(pilot)
-        before = app.scene.replay
-        assert before is not None
-        await click(pilot, "< > a minute", by=0)
-        await until(pilot, lambda: app.scene.replay is not None
-                    and app.scene.replay.at_s < before.at_s)  # fmt: skip
-
-
-async def test_ascii_marks_are_the_keys_they_stand_for() -> None:
-    app = DemoApp(story.pro6k_01(), is_ascii=True)
-    async with app.run_test(size=(120, 40), notifications=True) as pilot:
-        await until(pilot, lambda: app.fake is not None)
-        await press(pilot, "enter", "p")
-        dialog = on(app, ProbeDialog)
-        most = dialog.panel.plan.requests
-        await click(pilot, "< -> fewer", by=0)
-        assert dialog.panel.plan.requests < most
-
-
-def mouse(kind: type[MouseDown | MouseUp], x: int, y: int) -> MouseDown | MouseUp:
-    return kind(None, x, y, 0, 0, 1, shift=False, meta=False, ctrl=False, screen_x=x, screen_y=y)
-
-
-@pytest.mark.parametrize("keys", ["", "question_mark", "enter x", "colon", "ctrl+p"])
-async def test_while_the_mouse_is_off_nothing_hears_it(keys: str) -> None:
-    async with running(story.pro6k_01(), "m", *keys.split()) as (app, pilot, _):
-        await settled(pilot)
-        stack, before = list(app.screen_stack), screen_text(app)
-        for y in range(app.size.height):
-            for x in (3, 30, 60, 90, 110):
-                app.post_message(mouse(MouseDown, x, y))
-                app.post_message(mouse(MouseUp, x, y))
-        await settled(pilot)
-        assert app.screen_stack == stack
-        assert screen_text(app) == before
-
-
-async def test_with_the_mouse_on_the_terminals_own_events_click() -> None:
+async def test_rows_of_a_difference_are_chosen_and_opened() -> None:
     async with running(story.pro6k_01()) as (app, pilot, _):
-        x, y = place(app, "A alerts")
-        app.post_message(mouse(MouseDown, x, y))
-        app.post_message(mouse(MouseUp, x, y))
+        for key in (*TO_RUN, "d", *"77aa0002", "enter"):
+            await press(pilot, key)
+            await settled(pilot)
+        screen = on(app, DifferenceScreen)
+        await click(pilot, "accept-length-reported", times=2)
         await settled(pilot)
-        on(app, AlertsScreen)
+        assert screen.differing.chosen is not None
+        assert screen.differing.chosen.name == "accept-length-reported"
+        assert screen.lines.has_focus
 
 
-async def test_an_empty_fleet_says_all_of_what_to_do_and_its_key_can_be_clicked() -> None:
-    async with running(()) as (app, pilot, _):
-        place(app, "specctl add SSH_ALIAS does the same from the shell.")
-        await click(pilot, "n adds one.")
-        await settled(pilot)
-        on(app, ChoiceDialog)
+async def test_a_gpu_of_the_host_is_chosen_by_its_row() -> None:
+    async with running(story.pro6k_01(), "enter") as (app, pilot, _):
+        await click(pilot, "▲ heat (hw)")
+        gpus = on(app, HostScreen).gpus
+        assert gpus.has_focus
+        assert gpus.at == 5
