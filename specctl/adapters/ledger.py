@@ -263,16 +263,21 @@ class Ledger:
         with self._writing():
             self._file.execute("INSERT OR REPLACE INTO spreads VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
-    def spreads(self, host: str, recipes: Sequence[str], since_s: float) -> tuple[int, ...]:
-        """Launches behind each known spread of these recipes on a host since then."""
+    def spreads(
+        self, host: str, recipes: Sequence[str], concurrency: int, since_s: float
+    ) -> tuple[tuple[int, float], ...]:
+        """(launches, spread) of these recipes on a host at one concurrency since then.
+
+        A launch is measured at every concurrency, so more than one would count it again.
+        """
         marks = ", ".join("?" for _ in recipes)
-        wanted = f"host = ? AND at_s >= ? AND recipe IN ({marks})"
+        wanted = f"host = ? AND concurrency = ? AND at_s >= ? AND recipe IN ({marks})"
         with self._reading():
             rows = self._file.execute(
-                f"SELECT launches FROM spreads WHERE {wanted}",  # noqa: S608 - only question marks
-                (host, since_s, *recipes),
+                f"SELECT launches, spread FROM spreads WHERE {wanted}",  # noqa: S608 - question marks
+                (host, concurrency, since_s, *recipes),
             )
-            return tuple(count for (count,) in rows)
+            return tuple((count, spread) for count, spread in rows)
 
 
 _PROFILE = ("json_valid(profiles) AND EXISTS (SELECT 1 FROM json_each(profiles) WHERE value = ?)",)

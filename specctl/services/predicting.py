@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from specctl.domain.errors import UsageError
 from specctl.domain.runs import RunKind
-from specctl.domain.trial.predicting import predict
+from specctl.domain.trial.predicting import Asked, predict
 from specctl.services.run_figures import figures_of
 from specctl.services.runs import gather
 
@@ -17,10 +18,24 @@ if TYPE_CHECKING:
     from specctl.adapters.ledger import Ledger
     from specctl.domain.run_figures import RunFigures
     from specctl.domain.runs import Run
-    from specctl.domain.trial.predicting import Asked, Predicted
+    from specctl.domain.trial.predicting import Predicted
+    from specctl.domain.trial.running import TrialPlan
 
 MOST_READ = 10
 """Of each kind, the newest: working out a trial takes long."""
+
+
+def with_predictions(ledger: Ledger, plan: TrialPlan) -> TrialPlan:
+    """A plan whose trial is about to begin, with what the ledger says of it."""
+    asked = Asked(
+        plan.host,
+        (plan.baseline, plan.profile),
+        plan.recipes,
+        plan.workload,
+        plan.workload_sha256,
+        plan.concurrencies,
+    )
+    return replace(plan, predicted=predict_trial(ledger, asked))
 
 
 def predict_trial(ledger: Ledger, asked: Asked) -> tuple[Predicted, ...]:

@@ -20,6 +20,7 @@ from specctl.services.comparison import plan_comparison
 from specctl.services.estimating import estimate_probe
 from specctl.services.launch import recipe_hash
 from specctl.services.linting import lint_on
+from specctl.services.predicting import with_predictions
 from specctl.services.restoring import before_of, formers_of, left_over_of, left_over_words
 from specctl.services.trial_plan import FLOOR_AGE_S, UNKNOWN, Proposal
 
@@ -257,7 +258,8 @@ def confirming(
     plan = proposal.plan
     recipes = dict(zip(plan.arms, plan.recipes, strict=True))
     pair = (recipes[plan.baseline], recipes[survivor])
-    known = sum(ledger.spreads(plan.host, pair, clock.now() - FLOOR_AGE_S))
+    since_s = clock.now() - FLOOR_AGE_S
+    known = ledger.spreads(plan.host, pair, plan.concurrencies[0], since_s)
     trial = TrialPlan(
         id=proposal.trial or random.token_hex(4),
         host=plan.host,
@@ -275,7 +277,7 @@ def confirming(
         is_simulated=plan.is_simulated,
         before=plan.before,
     )
-    return confirming_again(proposal, trial)
+    return confirming_again(proposal, with_predictions(ledger, trial))
 
 
 def confirming_again(proposal: ScreeningProposal, trial: TrialPlan) -> Proposal:

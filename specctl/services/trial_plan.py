@@ -12,12 +12,11 @@ from specctl.domain.errors import UsageError
 from specctl.domain.estimate import UNTIL_THE_FIRST, Estimate, mean_estimate, sum_estimates
 from specctl.domain.figures import spoken
 from specctl.domain.trial.design import floor_of
-from specctl.domain.trial.predicting import Asked
 from specctl.domain.trial.running import TrialPlan
 from specctl.services.comparison import plan_comparison
 from specctl.services.estimating import estimate_probe
 from specctl.services.launch import recipe_hash
-from specctl.services.predicting import predict_trial
+from specctl.services.predicting import with_predictions
 from specctl.services.probing import Settings
 from specctl.services.restoring import before_of, formers_of, left_over_of, left_over_words
 
@@ -162,7 +161,7 @@ async def plan_trial(
     recipes = (recipe_hash(profiles[0]), recipe_hash(profiles[1]))
     host, workload = connection.host, settings[0].workload
     since_s = clock.now() - FLOOR_AGE_S
-    known = sum(ledger.spreads(host.name, recipes, since_s))
+    known = ledger.spreads(host.name, recipes, concurrencies[0], since_s)
     plan = TrialPlan(
         id=random.token_hex(4),
         host=host.name,
@@ -180,7 +179,7 @@ async def plan_trial(
         is_simulated=host.is_simulated,
         before=before_of(comparison.formers),
     )
-    plan = replace(plan, predicted=predict_trial(ledger, _asked(plan)))
+    plan = with_predictions(ledger, plan)
     loads = comparison.expected_s
     return Proposal(
         plan=plan,
@@ -191,17 +190,6 @@ async def plan_trial(
         load_s=None if loads is None else loads / 2,
         lock_keys=comparison.lock_keys,
         measuring=_measuring(ledger.path, host.name, profiles, settings, clock.now()),
-    )
-
-
-def _asked(plan: TrialPlan) -> Asked:
-    return Asked(
-        plan.host,
-        (plan.baseline, plan.profile),
-        plan.recipes,
-        plan.workload,
-        plan.workload_sha256,
-        plan.concurrencies,
     )
 
 

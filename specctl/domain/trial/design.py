@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import log1p, sqrt
+from typing import TYPE_CHECKING
 
 from specctl.domain.trial.distributions import NORMAL, t_quantile
 from specctl.domain.trial.interval import DRIFT_FROM
 from specctl.domain.trial.spending import nominal_levels
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 EARLY_LAUNCHES = 2
 EARLY_ERROR = 0.01
@@ -96,6 +100,11 @@ def degrees_of_freedom(launches: int) -> int:
     return 2 * launches - (3 if launches >= DRIFT_FROM else 2)
 
 
-def floor_of(known_spreads: int) -> float:
-    """The floor on a host of which so many launches of one arm are on record."""
-    return FLOOR_OF_KNOWN_HOST if known_spreads >= KNOWN_FROM_LAUNCHES else FLOOR
+def floor_of(known: Sequence[tuple[int, float]]) -> float:
+    """The floor on a host of which these are on record: launches of one arm, and their spread.
+
+    A lower one where enough launches agree, and none says that they vary by more than usual.
+    """
+    is_quiet = all(spread <= FLOOR for _, spread in known)
+    launches = sum(count for count, _ in known)
+    return FLOOR_OF_KNOWN_HOST if is_quiet and launches >= KNOWN_FROM_LAUNCHES else FLOOR

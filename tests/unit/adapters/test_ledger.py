@@ -77,20 +77,21 @@ def test_launches_of_a_trial_keep_their_order(ledger):
         ledger.add_block("zzzz0001", {})
 
 
-def test_spreads_of_a_host_are_found_by_recipe_and_age(ledger):
+def test_spreads_of_a_host_are_found_by_recipe_concurrency_and_age(ledger):
     ledger.add(RUN)
-    for recipe, at_s in (("r1", 100.0), ("r2", 200.0), ("r3", 300.0)):
+    kept = (("r1", 100.0, 1), ("r2", 200.0, 1), ("r2", 200.0, 8), ("r3", 300.0, 1))
+    for recipe, at_s, concurrency in kept:
         ledger.keep_spread(
             "aaaa0001",
             host="gpu8",
             recipe=recipe,
-            concurrency=1,
+            concurrency=concurrency,
             at_s=at_s,
             launches=4,
             spread=0.01,
         )
-    assert ledger.spreads("gpu8", ("r1", "r2"), 150.0) == (4,)
-    assert ledger.spreads("gpu4", ("r1", "r2"), 0.0) == ()
+    assert ledger.spreads("gpu8", ("r1", "r2"), 1, 150.0) == ((4, 0.01),)
+    assert ledger.spreads("gpu4", ("r1", "r2"), 1, 0.0) == ()
 
 
 WRITER = """
@@ -138,7 +139,7 @@ def test_an_older_file_is_migrated_with_what_it_holds(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "MIGRATIONS", MIGRATIONS)
     new = Ledger(path)
     assert new.run("aaaa0001") == RUN
-    assert new.spreads("gpu8", ("r",), 0.0) == ()
+    assert new.spreads("gpu8", ("r",), 1, 0.0) == ()
 
 
 def test_a_migration_that_fails_changes_nothing(tmp_path, monkeypatch):

@@ -12,7 +12,7 @@ from specctl.domain.probe_json import probe_json
 from specctl.domain.runs import Provenance, Run, RunKind
 from specctl.domain.trial.predicting import Asked
 from specctl.domain.trial.trial_json import block_json, plan_json
-from specctl.services.predicting import predict_trial
+from specctl.services.predicting import predict_trial, with_predictions
 from tests.unit.domain.trial.runs import NOW_S, result, trial_blocks, trial_plan
 
 RECIPES = ("aaaaaaaaaaaa", "bbbbbbbbbbbb")
@@ -75,3 +75,11 @@ def test_another_host_and_other_recipes_predict_nothing(ledger):
     assert found.missing.detail == "no earlier run of eagle3 and base on other"
     (found,) = predict_trial(ledger, replace(ASKED, recipes=("c" * 12, "d" * 12)))
     assert found.speedup is None
+
+
+def test_a_plan_takes_its_predictions_along(ledger):
+    keep_trial(ledger, "00000001", 1.5, began_s=NOW_S)
+    plan = with_predictions(ledger, replace(trial_plan(3), id="00000002", concurrencies=(1, 8)))
+    assert [one.concurrency for one in plan.predicted] == [1, 8]
+    assert plan.predicted[0].source == "trial 00000001, 3 launches"
+    assert plan.predicted[1].speedup is None

@@ -171,7 +171,8 @@ def test_the_plan_says_what_it_can_find():
     assert DESIGN.launches_for(0.04, 0.02) == pytest.approx(7, abs=1)
     assert DESIGN.launches_for(1e-4, 0.05) is None
     assert (degrees_of_freedom(3), degrees_of_freedom(4)) == (4, 5)
-    assert (floor_of(0), floor_of(6)) == (0.01, 0.005)
+    assert (floor_of(()), floor_of([(3, 0.01)]), floor_of([(3, 0.01)] * 2)) == (0.01, 0.01, 0.005)
+    assert floor_of([(3, 0.01), (8, 0.02)]) == 0.01, "launches that vary more do not agree"
 
 
 def test_secondary_concurrencies_share_their_error():
