@@ -28,7 +28,7 @@ class Switches:
             tell()
             driver._mouse = self.has_mouse  # and again after a suspension
         if self.has_mouse:
-            self._app.tell("The mouse is on", "It selects, opens, scrolls and sorts.")
+            self._app.tell("The mouse is on", "Keys, rows, tabs and heads can be clicked.")
         else:
             self._app.tell("The mouse is off", "The terminal selects text with it. m: on again.")
 

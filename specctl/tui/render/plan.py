@@ -203,7 +203,8 @@ def _command(plan: Plan, cells: int) -> list[Line]:
     if not plan.argv:
         return []
     plan = shown_plan(plan)
-    out = [_section("COMMAND", hints([("y", "copy")]), cells)]
+    is_typed = plan.needs_typed is not None and not plan.is_refused  # y is a letter then
+    out = [_section("COMMAND", [] if is_typed else hints([("y", "copy")]), cells)]
     out += [
         [
             (name, "text"),

@@ -94,6 +94,15 @@ def test_the_chosen_button_is_the_reversed_one() -> None:
     assert ("  Stop and start  ", "chosen") in ready
 
 
+def test_y_is_offered_only_where_it_copies() -> None:
+    asks = plain(draw_plan(SCENE, PLAN, 92, 40, Choice()).body)
+    free = plain(draw_plan(SCENE, replace(PLAN, needs_typed=None), 92, 40, Choice()).body)
+
+    assert PLAN.needs_typed is not None
+    assert "y copy" not in asks
+    assert "y copy" in free
+
+
 def test_titles() -> None:
     assert title(PLAN) == "Start kimi-k2.5-ngram on pro6k-01"
     assert title(replace(PLAN, kind="stop", profile=None)) == "Stop 7c1e on pro6k-01"
