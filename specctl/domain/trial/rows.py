@@ -115,6 +115,8 @@ def _words(one: ConcurrencySummary, summary: TrialSummary) -> list[str]:
     lines = _break_even_words(name, one.break_even)
     lines.append(f"{name}: {summary.plan.predicted_at(one.concurrency).words(one.ratio)}")
     lines += _output_words(one)
+    if one.lengths is not None:
+        lines += one.lengths.words(summary.plan.baseline, name)
     lines += _memory_words(one)
     if one.energy is not None:
         lines.append(one.energy.words(summary.plan.baseline, name))

@@ -11,6 +11,7 @@ from specctl.domain.cost import find_suspects
 from specctl.domain.energy import energy_standing
 from specctl.domain.kept_output import token_parting, unpack_output
 from specctl.domain.trial.interval import fit_levels
+from specctl.domain.trial.lengths import compare_lengths
 from specctl.domain.trial.losslessness import Pair, compare_outputs, excess_p
 from specctl.domain.trial.parting import first_parting
 from specctl.domain.trial.predicting import Foreseen
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from specctl.domain.energy import EnergyStanding
     from specctl.domain.probe import ProbeResult, RequestResult
+    from specctl.domain.trial.lengths import Lengths
     from specctl.domain.trial.looks import Look
     from specctl.domain.trial.losslessness import Sameness
     from specctl.domain.trial.parting import Parting
@@ -114,6 +116,9 @@ class ConcurrencySummary:
     energy: EnergyStanding | None = None
     """Joules per output token of either arm."""
 
+    lengths: Lengths | None = None
+    """Of the answers of either arm; None without a prompt that all answered."""
+
     prediction: Foreseen = field(default_factory=Foreseen)
     """From runs before the trial, beside what it measured."""
 
@@ -185,6 +190,7 @@ def _summarise_one(
         excess_p=excess,
         suspects=_suspects(measured, sides[1], kept),
         energy=energy_standing(*usable),
+        lengths=compare_lengths(*usable),
         prediction=plan.predicted_at(concurrency).beside(measured),
         parting=first_parting(plan, blocks, concurrency),
     )

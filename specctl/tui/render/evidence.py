@@ -67,7 +67,7 @@ def output_lines(sheet: TrialSheet, cells: int) -> list[Line]:
     same = one.outputs
     if sheet.plan.temperature != 0:
         words = "not compared: answers are sampled, so two launches of one arm differ too"
-        return _told("OUTPUTS", [("· ", "faint")], [words], cells)
+        return _told("OUTPUTS", [("· ", "faint")], [words, *length_words(sheet)], cells)
     if same is None or not same.prompts:
         return []
     share = f"{same.identical} of {same.prompts} prompts the same in every pair of launches"
@@ -80,8 +80,15 @@ def output_lines(sheet: TrialSheet, cells: int) -> list[Line]:
         told.append(f"within {name}: {same_within}")
     if sheet.parting is not None:
         told.append(sheet.parting.words)
+    told += length_words(sheet)
     mark: Line = [("✓ ", "ok") if same.identical == same.prompts else ("▲ ", "warn")]
     return _told("OUTPUTS", mark, told, cells)
+
+
+def length_words(sheet: TrialSheet) -> tuple[str, ...]:
+    """Where answers differ in length, or end otherwise."""
+    lengths = sheet.primary.lengths
+    return () if lengths is None else lengths.words(sheet.plan.baseline, sheet.plan.profile)
 
 
 def _told(name: str, first: Line, texts: Sequence[str], cells: int) -> list[Line]:
