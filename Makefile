@@ -4,11 +4,15 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+COMPILED := $(VENV)/.compiled
 TESTS  ?= tests
-WORKERS ?= $(shell $(PYTHON) -c 'import os; n = os.cpu_count() or 1; print(min(3 * n, n + 8))')
+WORKERS ?= $(shell $(PYTHON) -c 'import os; n = os.cpu_count() or 1; print(min(4 * n, n + 8))')
 # many tests wait for a host or a server, so more of them run at once than there are cores
 RERUNS ?= 2
 # a test that real time decides is tried again on a loaded machine; the last line counts such reruns
+
+# what is compiled is kept: each worker and every process of a test would compile it again
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup system check lint types contracts test test-live trees fuzz soak lint-report sglang-cpu demo demo-cpu aa-cpu bench lab-scale pictures schemas wheel clean
@@ -26,6 +30,11 @@ $(STAMP): pyproject.toml
 
 setup: $(STAMP)  ## make the virtual environment and install specctl with its tools
 
+$(COMPILED): $(STAMP)
+	$(BIN)/python -m compileall -q specctl
+	$(BIN)/pytest tests --collect-only -qq >/dev/null || true
+	@touch $(COMPILED)
+
 system:          ## install what the tests need from the system (as root), or say what is missing
 	@sh tests/system.sh
 
@@ -41,14 +50,14 @@ types: $(STAMP)
 contracts: $(STAMP)
 	$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
 
-test: setup system check  ## set everything up, check and test (no GPU, no SGLang needed)
+test: setup system check $(COMPILED)  ## set everything up, check and test (no GPU, no SGLang needed)
 	$(BIN)/pytest $(TESTS) -m 'not live and not trees and not soak' -n $(WORKERS) --dist worksteal --reruns $(RERUNS) -q
 
-sglang-cpu: setup ## build the environment with real SGLang on this machine's CPU
+sglang-cpu: setup system ## build the environment with real SGLang on this machine's CPU
 	sh tests/sglang_cpu/build.sh
 
 test-live: setup system sglang-cpu  ## drive real SGLang on the CPU
-	$(BIN)/pytest tests/live -m live --reruns 1 -q
+	$(BIN)/pytest tests/live -m live -n 2 --dist loadgroup --reruns 1 -q
 
 soak: setup system  ## what is long by its nature: a day replayed, many hosts, the story at full length
 	$(BIN)/pytest $(TESTS) -m soak --reruns $(RERUNS) -q

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.contract.subject import Ended
 from tests.ssh.sshd import Sshd, SshLab, free_port, make_key
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Iterator, Sequence
 
     from specctl.domain.probe import ProbeResult
 
@@ -27,6 +28,9 @@ ENVIRONMENT = ROOT / ".sglang-cpu"
 PYTHON = ENVIRONMENT / "bin" / "python"
 MODELS = ROOT / "tests" / "sglang_cpu" / "models"
 
+WITH_SERVERS = ("test_contract", "test_servers")
+"""Modules of the launches, whose measurements are compared: one after the other on one worker."""
+
 REMOTE = """\
 ssh = "gpu"
 python = "{python}"
@@ -34,6 +38,15 @@ state_dir = "{state}"
 hf_home = "{environment}/hf"
 gpus = []
 """
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Two groups for two workers, before xdist reads them: real servers, and all else beside."""
+    for item in items:
+        if item.path.parent == Path(__file__).parent:
+            group = "servers" if item.path.stem in WITH_SERVERS else "beside"
+            item.add_marker(pytest.mark.xdist_group(group))
 
 
 @dataclass(frozen=True)
@@ -104,6 +117,17 @@ class Operator:
         """The sum of a counter in the server's own /metrics."""
         rows = [line for line in self.get("/metrics").splitlines() if line.startswith(name)]
         return sum(float(row.rpartition(" ")[2]) for row in rows)
+
+
+def run_out(command: Sequence[str | Path], words: Sequence[str], model: str, **more: str) -> Ended:
+    """A start that ends by itself."""
+    done = subprocess.run(
+        [*command, *(word.replace("MODEL", model) for word in words)],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        check=False, timeout=120, env={**os.environ, "COLUMNS": "80", **more},
+    )  # fmt: skip
+    status = done.returncode if done.returncode >= 0 else 128 - done.returncode
+    return Ended(status, done.stdout)
 
 
 @pytest.fixture(scope="session")

@@ -104,21 +104,11 @@ def _around(profile: Profile, files: Path) -> Surroundings:
     )
 
 
-def _resolve(profiles: Sequence[Profile]) -> list[dict[str, Any]]:
-    argvs = [list(server_argv(profile, python=(), port=30_000)[2:]) for profile in profiles]
-    return _answers(argvs, [dict(profile.environment) for profile in profiles])
-
-
-def _answers(
-    argvs: Sequence[list[str]], environments: Sequence[dict[str, str]]
-) -> list[dict[str, Any]]:
-    """What the server's own resolution says of each, all in one process."""
-    asked = [
-        json.dumps({"argv": argv, "env": environment})
-        for argv, environment in zip(argvs, environments, strict=True)
-    ]
+def _put(asked: Sequence[tuple[list[str], dict[str, str]]]) -> list[dict[str, Any]]:
+    """What the server's own resolution says of command lines and environments, in one process."""
+    lines = [json.dumps({"argv": argv, "env": environment}) for argv, environment in asked]
     done = subprocess.run(
-        [PYTHON, SCRIPT], input="\n".join(asked) + "\n", capture_output=True, text=True,
+        [PYTHON, SCRIPT], input="\n".join(lines) + "\n", capture_output=True, text=True,
         check=False, timeout=800, env={**os.environ, **VARIABLES},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
@@ -141,14 +131,36 @@ async def build() -> Build:
 
 
 @pytest.fixture(scope="module")
-def compared(build: Build, files: Path) -> list[Compared]:
-    made = Maker(MODELS, files, random.Random(SEED))
-    profiles = list(made.profiles(PROFILES))
-    answers = _resolve(profiles)
-    assert len(answers) == len(profiles)
+def profiles(files: Path) -> list[Profile]:
+    return list(Maker(MODELS, files, random.Random(SEED)).profiles(PROFILES))
+
+
+@pytest.fixture(scope="module")
+def words() -> list[list[str]]:
+    """What no profile can say, as command lines."""
+    model = ["--model-path", str(MODELS / "target"), "--device", "cpu"]
+    return [[*model, *line.split()] for line in LINES]
+
+
+@pytest.fixture(scope="module")
+def answers(profiles: list[Profile], words: list[list[str]]) -> list[dict[str, Any]]:
+    """What SGLang says of the profiles, and then of the lines."""
+    made = [
+        (list(server_argv(one, python=(), port=30_000)[2:]), dict(one.environment))
+        for one in profiles
+    ]
+    said = _put([*made, *((line, {}) for line in words)])
+    assert len(said) == len(profiles) + len(words)
+    return said
+
+
+@pytest.fixture(scope="module")
+def compared(
+    build: Build, files: Path, profiles: list[Profile], answers: list[dict[str, Any]]
+) -> list[Compared]:
     return [
         Compared(profile, lint(profile, build, _around(profile, files)), answer)
-        for profile, answer in zip(profiles, answers, strict=True)
+        for profile, answer in zip(profiles, answers[: len(profiles)], strict=True)
     ]
 
 
@@ -177,13 +189,13 @@ def test_values_are_rewritten_as_foreseen(compared):
 
 
 @pytest.fixture(scope="module")
-def lines(build: Build) -> list[tuple[list[str], Linted, dict[str, Any]]]:
+def lines(
+    build: Build, words: list[list[str]], answers: list[dict[str, Any]]
+) -> list[tuple[list[str], Linted, dict[str, Any]]]:
     """What no profile can say, as its command line is made here."""
-    model = ["--model-path", str(MODELS / "target"), "--device", "cpu"]
-    words = [[*model, *line.split()] for line in LINES]
-    answers = _answers(words, [{}] * len(words))
     around = Surroundings(device="cpu", has_amx=False)
-    return [(w, lint_argv(w, build, around), a) for w, a in zip(words, answers, strict=True)]
+    judged = [lint_argv(line, build, around) for line in words]
+    return list(zip(words, judged, answers[-len(words) :], strict=True))
 
 
 def test_lines_that_no_profile_makes_are_judged_alike(lines):

@@ -27,11 +27,11 @@ WITHIN = 0.01
 PROMPTS, OUTPUT_TOKENS = 12, 64
 
 
-@pytest.fixture
-def practice(tmp_path: Path) -> Iterator[Practice]:
+@pytest.fixture(scope="module")
+def practice(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Practice]:
     if not PYTHON.exists():
         pytest.fail("real SGLang is not built: run `make sglang-cpu`")
-    made = Practice(tmp_path)
+    made = Practice(tmp_path_factory.mktemp("practice"))
     made.up()
     try:
         yield made

@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.contract.questions import ARGUMENTS, NGRAM, QUESTIONS, Question
-from tests.contract.shapes import differences, line_shape
-from tests.contract.standin import StandIn, lay_host, lay_python
-from tests.contract.story import STORY
+from tests.contract.shapes import differences
 from tests.contract.subject import Ended, Reply, request
-from tests.live.conftest import ENVIRONMENT, MODELS, PYTHON, ROOT
+from tests.live.conftest import ENVIRONMENT, MODELS, PYTHON, ROOT, run_out
 from tests.live.repeating import FILE, newest_probe, write_workload
 from tests.ssh.sshd import free_port
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from pathlib import Path
 
     from specctl.domain.probe import ProbeResult
@@ -134,41 +132,3 @@ def _probe_with_key(operator: Operator) -> Ran:
         path.chmod(0o600)
     write_workload(operator)
     return operator.ok("probe", f"gpu/{operator.port}", "--workload", FILE, "--json")
-
-
-MISTAKES = {
-    "no such flag": ("--model-path", "MODEL", "--speculative-num-stepz", "3"),
-    "no such algorithm": ("--model-path", "MODEL", "--speculative-algorithm", "EAGLE9"),
-    "no such choice": ("--model-path", "MODEL", "--attention-backend", "none"),
-    "no number": ("--model-path", "MODEL", "--port", "high"),
-    "no model named": ("--port", "31000"),
-    "no such model": ("--model-path", "/nowhere/model", "--device", "cpu"),
-}
-"""Command lines that end before anything is launched."""
-
-
-@pytest.fixture(scope="module")
-def stand_in(tmp_path_factory: pytest.TempPathFactory) -> StandIn:
-    folder = tmp_path_factory.mktemp("stand-in")
-    return StandIn(VERSION, lay_python(folder / "venv", VERSION), lay_host(folder / "host", STORY))
-
-
-@pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_ends_real_sglang_and_the_stand_in_alike(mistake: str, stand_in: StandIn):
-    words = MISTAKES[mistake]
-    real = run_out((PYTHON, *COMMAND), words, str(MODELS / "target"))
-    lab = {"SPECCTL_LAB_HOST": str(stand_in.host.folder), "HOME": str(stand_in.host.home)}
-    ended = run_out((stand_in.python, *COMMAND), words, stand_in.model, **lab)
-    assert ended.status == real.status
-    assert line_shape(ended.last_line) == line_shape(real.last_line)
-
-
-def run_out(command: Sequence[str | Path], words: Sequence[str], model: str, **more: str) -> Ended:
-    """A start that ends by itself."""
-    done = subprocess.run(
-        [*command, *(word.replace("MODEL", model) for word in words)],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        check=False, timeout=120, env={**os.environ, "COLUMNS": "80", **more},
-    )  # fmt: skip
-    status = done.returncode if done.returncode >= 0 else 128 - done.returncode
-    return Ended(status, done.stdout)
