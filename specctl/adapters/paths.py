@@ -68,3 +68,11 @@ def short(path: Path) -> str:
         if path.is_relative_to(base):
             return mark + str(path.relative_to(base))
     return str(path)
+
+
+def from_home(path: Path) -> str:
+    """A path with `~` for the home directory, where it is below it."""
+    home = Path.home()
+    return (
+        f"~/{path.relative_to(home)}" if path.is_relative_to(home) and path != home else str(path)
+    )

@@ -15,6 +15,7 @@ from specctl.adapters.typed_lines import TypedLines
 from specctl.domain.errors import RefusedError, SpecctlError, UsageError
 from specctl.tui.application import SpecctlApp, Start
 from specctl.tui.glance import glance
+from specctl.tui.lab_guide import GUIDES
 from specctl.tui.running import run_until_told
 from specctl.tui.settings import LOCKED, Settings, read_settings
 
@@ -41,13 +42,20 @@ def run_tui(*, workspace: str | None, read_only: bool, is_locked: bool = False) 
         _start(found.root, found.hosts, read_only=read_only) if found else None,
         clock=clock.now,
         settings=settings,
-        folder=paths.short(Path.cwd()),
+        folder=paths.from_home(Path.cwd()),
         open_folder=lambda folder, create: _open(folder, create=create, settings=settings),
         look=lambda: _look(read_only=read_only),
     )
     if not is_locked:
         app.commanding.kept = TypedLines(paths.typed_file())
+        app.try_lab = lambda: _try_lab(app)
     return run_until_told(app, has_mouse=settings.has_mouse, is_held_up=app.work.interrupt_trials)
+
+
+async def _try_lab(app: SpecctlApp) -> None:
+    """Bring it up, and have its story told."""
+    await import_module("specctl.services.practice").bring_up_lab()
+    app.work.guide = GUIDES["lab"]()
 
 
 def settle() -> None:

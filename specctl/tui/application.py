@@ -19,7 +19,7 @@ from specctl.tui.bridge import Pace, StateChanged, listen
 from specctl.tui.colourless import filters
 from specctl.tui.commanding import Commanding
 from specctl.tui.going import Going
-from specctl.tui.guarding import explained, toggle
+from specctl.tui.guarding import explained, no_lab, toggle
 from specctl.tui.later import Later
 from specctl.tui.panel import Painted, Palette
 from specctl.tui.render.chrome import marked
@@ -94,6 +94,7 @@ class SpecctlApp(Going):
         self.commanding = Commanding(self)
         self.alarm = Alarm(self, rings=self.settings.rings)
         self.switches = Switches(self, has_mouse=self.settings.has_mouse)
+        self.try_lab: Callable[[], Awaitable[None]] = no_lab
         self._start = start
         self._clock = clock
         self._folder = folder

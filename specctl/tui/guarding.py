@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from specctl.domain.errors import SpecctlError
+from specctl.domain.errors import RefusedError, SpecctlError
 from specctl.tui.action import LIFTS
 from specctl.tui.actions import BY_ID
 from specctl.tui.settings import LOCKED
@@ -34,3 +34,8 @@ def toggle(app: SpecctlApp, switch: str) -> None:
 def explained(reason: str, settings: Settings) -> str:
     """Why something is off, with what lifts that here."""
     return reason.replace(LIFTS, LOCKED) if settings.is_locked else reason
+
+
+async def no_lab() -> None:
+    """Where a screen may not bring the lab up."""
+    raise RefusedError("This screen does not bring the lab up", hint="specctl lab up does.")

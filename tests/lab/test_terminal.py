@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -37,6 +39,9 @@ def test_from_the_screen_alone(practice: Practice, screen: Terminal) -> None:
     screen.wait_for(lambda text: "Start a profile on lab-1" in text and "lab-baseline" in text)
     screen.send("Enter")
     screen.wait_for(lambda text: "COMMAND" in text and "--model-path" in text, "the plan")
+    screen.send("y")
+    screen.wait_for("Copied the command")
+    assert re.match(r"# SIMULATED: lab-1 .*\nCUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7", screen.copied())
     screen.send("Enter")
     screen.wait_for(lambda text: "The server is fired up" in text and "done" in text, "a start")
     screen.send("Escape")
@@ -57,3 +62,24 @@ def test_from_the_screen_alone(practice: Practice, screen: Terminal) -> None:
     screen.send("C-q")
     assert screen.exit_status() == 0
     assert "Traceback" not in screen.text()
+
+
+@pytest.mark.timeout(200)
+def test_without_a_workspace_the_lab_is_one_key_away(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    environ = terminal_environ(home)
+    first = Terminal(tmp_path, environ, columns=80, rows=24, inside=home)
+    try:
+        first.begin([])
+        first.wait_for("Try the lab")
+        first.send("l")
+        first.wait_for("The lab is being brought up")
+        first.wait_for(lambda text: "no server SIMULATED" in text, "its host")
+        first.wait_for(lambda text: "1 of 13" in text and "f2 hides this" in text, "the guide")
+        first.send("q")
+        assert first.exit_status() == 0
+    finally:
+        first.close()
+        words = [sys.executable, "-m", "specctl", "lab", "down"]
+        subprocess.run(words, check=True, capture_output=True, env=environ)

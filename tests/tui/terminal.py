@@ -58,6 +58,7 @@ class Terminal:
             words = ["respawn-pane", "-k", "-c", str(self._inside), "sh", "-c", script]
         self._run(*words)
         self._run("set", "-g", "status", "off")
+        self._run("set", "-s", "set-clipboard", "on")
 
     def _is_open(self) -> bool:
         with contextlib.suppress(subprocess.CalledProcessError):
@@ -74,6 +75,10 @@ class Terminal:
     def text(self, *, coloured: bool = False) -> str:
         """What the terminal shows; `coloured` with its colours and attributes."""
         return self._run("capture-pane", "-p", *(["-e"] if coloured else []))
+
+    def copied(self) -> str:
+        """What the program last sent to the terminal's clipboard (OSC 52)."""
+        return self._run("show-buffer")
 
     def modes(self) -> str:
         """`0 0 1`: no alternate screen, no mouse reporting, a cursor."""

@@ -95,6 +95,30 @@ def test_the_editor_has_the_terminal_to_itself_and_what_it_wrote_is_checked(
     assert screen.exit_status() == 0
 
 
+def test_copies_reach_the_clipboard_of_the_terminal(
+    terminal: Callable[..., Terminal], workspace: Path
+) -> None:
+    screen = terminal("-C", str(workspace), columns=80, rows=24)
+    screen.wait_for(lambda text: READ.search(text) is not None, "what was read of the host")
+    screen.send("y")
+    screen.wait_for("Copied panel 1")
+    assert "here" in screen.copied()
+    screen.send("P")
+    screen.wait_for(lambda text: "Fleet › here › Profiles" in text and "tiny" in text, "profiles")
+    screen.send("4")
+    screen.wait_for("--model-path")
+    screen.send("y")
+    screen.wait_for("Copied the command")
+    assert "--model-path models/tiny" in screen.copied()
+    screen.send("@")
+    screen.wait_for("Fleet › Commands")
+    screen.send("w", "y")
+    screen.wait_for(lambda text: text.count("Copied the command") > 1, "the second toast")
+    assert "python" in screen.copied()
+    screen.send("C-q")
+    assert screen.exit_status() == 0
+
+
 def test_nothing_heavy_is_imported_before_the_first_paint() -> None:
     heavy = "asyncssh", "httpx", "pydantic", "click", "specctl.services.fleet"
     code = f"import sys, specctl.tui.app; print([m for m in {heavy} if m in sys.modules])"

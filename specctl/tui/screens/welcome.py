@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from specctl import __version__
+from specctl.domain import figures
+from specctl.domain.errors import SpecctlError
 from specctl.tui.arrange import Place, Places, is_short
 from specctl.tui.editor import Editor
+from specctl.tui.later import Later
 from specctl.tui.panel import Panel
 from specctl.tui.render.chrome import hints
 from specctl.tui.render.lines import BLANK, Drawing, Line, spread, width
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
 
     from specctl.tui.scene import Scene
 
-WIDTH, HEIGHT = 88, 20
+WIDTH, HEIGHT = 88, 24
 
 
 class WelcomePanel(Panel):
@@ -27,12 +30,19 @@ class WelcomePanel(Panel):
     def __init__(self, folder: str) -> None:
         super().__init__(id="welcome")
         self.folder = folder
-        self.problems: list[str] = []
+        self.problem = ""
+        self.going_since_s: float | None = None
+        """When the lab began to be brought up."""
 
     def draw(self, scene: Scene, cells: int, rows: int) -> Drawing:
         """The choices, and what went wrong with the last one."""
-        del scene, rows
-        return draw_welcome(__version__, self.folder, self.folder, cells, self.problems)
+        going = ""
+        if self.going_since_s is not None:
+            elapsed = figures.spoken(scene.clock_s - self.going_since_s)
+            going = f"The lab is being brought up, {elapsed}"
+        return draw_welcome(
+            __version__, self.folder, cells, rows, going=going, problem=self.problem
+        )
 
 
 class WelcomeScreen(PanelScreen):
@@ -61,7 +71,7 @@ class WelcomeScreen(PanelScreen):
         """In the middle."""
         if is_short(rows):
             return {"welcome": Place(0, 1, cells, rows - 2)}
-        height = HEIGHT + len(self.choices.problems)
+        height = HEIGHT
         return {"welcome": Place((cells - WIDTH) // 2, (rows - height) // 2, WIDTH, height)}
 
     def crumbs(self) -> list[str]:
@@ -75,7 +85,7 @@ class WelcomeScreen(PanelScreen):
                 [(" folder: ", "prompt"), *self.path.line(cells - width(right) - 9)], right, cells
             )
         return spread(
-            [BLANK, *hints([("i", "init"), ("o", "open"), ("q", "quit")])],
+            [BLANK, *hints([("i", "init"), ("l", "lab"), ("o", "open"), ("q", "quit")])],
             [("?", "key"), (" help ", "dim")],
             cells,
         )
@@ -88,9 +98,23 @@ class WelcomeScreen(PanelScreen):
             self._type(event)
         elif event.key == "i":
             self.specctl.open_folder(self.choices.folder, create=True)
+        elif event.key == "l" and self.choices.going_since_s is None:
+            self.run_worker(Later(self._try_lab), group="lab")
         elif event.key == "o":
             self.path = Editor()
         self.repaint()
+
+    async def _try_lab(self) -> None:
+        """Bring it up; the app notices by itself once it answers."""
+        choices, app = self.choices, self.specctl
+        choices.going_since_s, choices.problem = app.scene.clock_s, ""
+        self.repaint()
+        try:
+            await app.try_lab()
+        except SpecctlError as error:
+            self.refused(f"{error.message}. {error.hint}")
+        finally:
+            choices.going_since_s = None
 
     def _type(self, event: events.Key) -> None:
         if self.path is None:
@@ -106,6 +130,5 @@ class WelcomeScreen(PanelScreen):
 
     def refused(self, words: str) -> None:
         """Say why the last choice did not work."""
-        self.choices.problems = [words]
-        self.place()
+        self.choices.problem, self.choices.going_since_s = words, None
         self.repaint()
