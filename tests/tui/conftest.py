@@ -23,3 +23,9 @@ def no_wait_for_an_idle_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     """Textual's own takes 20 ms at least, four times a key, and more on a busy machine."""
     monkeypatch.setattr("textual.app.wait_for_idle", let_run)
     monkeypatch.setattr("textual.pilot.wait_for_idle", let_run)
+
+
+@pytest.fixture(autouse=True)
+def numbers_twice_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests wait for their frames."""
+    monkeypatch.setattr("specctl.tui.bridge.NUMBERS_SHARE", 0.45)

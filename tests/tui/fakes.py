@@ -76,8 +76,7 @@ class FakeServices(FakeTrials, FakeLogs, FakeNewcomers):
         if self.refuse is not None:
             raise self.refuse
 
-    interval_s = 0.5
-    """Numbers are painted twice a second: tests wait for them."""
+    interval_s = 1.0
 
     def hosts(self) -> Sequence[str]:
         return self._hosts

@@ -8,9 +8,9 @@ import pytest
 
 from specctl.domain.events import HostSampled, LinkChanged, LogRead, ServerSampled
 from specctl.domain.state import State, Store
+from specctl.tui import bridge
 from specctl.tui.bridge import (
     FRAME_S,
-    NUMBERS_SHARE,
     REST,
     SLOWEST_FRAME_S,
     Pace,
@@ -90,7 +90,7 @@ def test_numbers_wait_for_their_own_rhythm_and_news_do_not() -> None:
     assert pace.wait_s() == pytest.approx(FRAME_S)
     for interval_s in (0.5, 1.0, 2.0):
         pace.sampled_every_s = interval_s
-        assert pace.wait_s(has_news=False) == pytest.approx(NUMBERS_SHARE * interval_s)
+        assert pace.wait_s(has_news=False) == pytest.approx(bridge.NUMBERS_SHARE * interval_s)
     pace.sampled_every_s = 0.05
     assert pace.wait_s(has_news=False) == pytest.approx(FRAME_S)
 
