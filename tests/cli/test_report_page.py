@@ -33,5 +33,5 @@ def test_the_browser_would_have_run_it(tmp_path):
 
 def test_the_plots_are_drawn(tmp_path):
     shown = opened(tmp_path, page())
-    assert shown.count("<svg") == 5
+    assert shown.count("<svg") == 6
     assert "<circle" in shown

@@ -10,6 +10,7 @@ from specctl.domain.report.plots import (
     draw_acceptance,
     draw_levels,
     draw_map,
+    draw_steps,
     draw_throughput,
     draw_timeline,
 )
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'"
 COLOURS = "Brown: the baseline; blue: the profile."
+STEPS = (
+    "A plain step of the baseline and a step of the profile. Grey: what passes between the steps "
+    "that the server recorded, where it was told to (SGLANG_RECORD_STEP_TIME=1)."
+)
 SIMULATED = "SIMULATED: measured on a practice host of the lab; no GPU did what it shows"
 
 
@@ -114,6 +119,7 @@ def _trial(one: Reported, summary: TrialSummary) -> str:
                 f"Launch by launch: modes and drift show here. {COLOURS}",
             ),
             _figure(draw_acceptance(plan, one.blocks), "Share of verify steps by position."),
+            _figure(draw_steps(plan, one.blocks, summary), f"{STEPS} {COLOURS}"),
             _figure(
                 draw_timeline(plan, one.blocks), "Launches over time; hatched: void, or not used."
             ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from specctl.domain.acceptance import add_histograms, marginal_acceptance
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 ISO_COSTS = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0)
 MINUTE_S = 60.0
+MILLI_PER_S = 1000.0
+BARS = {"A": "bar-base", "B": "bar-ours"}
 
 
 def draw_map(summaries: Sequence[TrialSummary], published: Sequence[Published]) -> str:
@@ -110,6 +113,49 @@ def draw_acceptance(plan: TrialPlan, blocks: Sequence[TrialBlock]) -> str:
         words = f"{share:.1%} of the steps accepted at least {place}"
         plot.box((place - 0.35, 0.0), (place + 0.35, share), "bar-ours", words)
     return plot.render()
+
+
+def draw_steps(plan: TrialPlan, blocks: Sequence[TrialBlock], summary: TrialSummary) -> str:
+    """What a step takes in each arm; of it what the server recorded, where it was told to."""
+    bars = [
+        (one.concurrency, side, arm)
+        for one in summary.concurrencies
+        for side, arm in zip("AB", one.arms, strict=True)
+    ]
+    most_ms = [(arm.step_s.mean or 0.0) * MILLI_PER_S for _, _, arm in bars]
+    if not any(most_ms):
+        return ""
+    plot = Plot(
+        "Step times",
+        Axis("arms, by concurrency", 0.4, len(bars) + 0.6),
+        Axis.around("ms per step", [0.0, *most_ms]),
+    )
+    for place, (concurrency, side, arm) in enumerate(bars, start=1):
+        if arm.step_s.mean is None:
+            continue
+        step_ms = arm.step_s.mean * MILLI_PER_S
+        own_ms = _recorded_ms(plan, blocks, side, concurrency)
+        words = f"{arm.profile} at concurrency {concurrency}: {step_ms:.2f} ms a step"
+        if own_ms is not None and own_ms < step_ms:
+            share = f"{words}, of which {step_ms - own_ms:.2f} ms pass between the server's steps"
+            plot.box((place - 0.35, own_ms), (place + 0.35, step_ms), "bar-between", share)
+        else:
+            own_ms = step_ms
+        plot.box((place - 0.35, 0.0), (place + 0.35, own_ms), BARS[side], words)
+    return plot.render()
+
+
+def _recorded_ms(
+    plan: TrialPlan, blocks: Sequence[TrialBlock], side: str, concurrency: int
+) -> float | None:
+    """Mean over launches of the step that the server itself recorded; None where none did."""
+    found = [
+        recorded_s * MILLI_PER_S
+        for block in kept_blocks(plan, blocks).values()
+        if block.side == side
+        and (recorded_s := block.recorded_step_s.get(str(concurrency))) is not None
+    ]
+    return fmean(found) if found else None
 
 
 def draw_timeline(plan: TrialPlan, blocks: Sequence[TrialBlock]) -> str:

@@ -30,6 +30,7 @@ svg .ours{fill:var(--ours);stroke:var(--ours)}svg .base{fill:var(--base);stroke:
 svg polyline.ours,svg polyline.base{fill:none}svg .ghost{fill:none;stroke:var(--ghost)}
 svg .expected{fill:none;stroke:var(--ours);stroke-width:2}
 svg .odd{stroke-dasharray:2 2}svg .bar-ours{fill:var(--ours)}
+svg .bar-base{fill:var(--base)}svg .bar-between{fill:var(--ghost)}
 svg .void{fill:none;stroke:var(--bad);stroke-dasharray:3 2}
 svg .launch{stroke:none;opacity:.85}svg .launch.void{stroke:var(--bad);opacity:1}
 """

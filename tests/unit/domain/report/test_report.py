@@ -11,10 +11,11 @@ import pytest
 from specctl.domain.probe import Void, VoidKind
 from specctl.domain.report.markdown import write_markdown
 from specctl.domain.report.page import Reported, write_page
-from specctl.domain.report.plots import draw_acceptance
+from specctl.domain.report.plots import draw_acceptance, draw_steps
 from specctl.domain.report.references import read_published
 from specctl.domain.report.svg import Axis, Plot
 from specctl.domain.trial.predicting import Predicted
+from specctl.domain.trial.summary import summarise
 from tests.unit.domain.trial.runs import trial_block, trial_blocks, trial_plan, voided
 
 HOSTILE = (
@@ -51,7 +52,7 @@ def test_the_page_says_the_verdict_and_draws_it():
     text = page()
     assert "<b>faster</b>" in text
     assert "eagle3 against base on gpu8" in text
-    assert text.count("<svg ") == 5
+    assert text.count("<svg ") == 6
     assert "a step costs 1.54 plain ones" in text
     assert "Published points: SpecForge SpecBundle (MIT)." in text
     assert "SIMULATED" not in text
@@ -75,6 +76,18 @@ def test_void_windows_are_hatched_and_say_why():
     assert text.count('class="launch void"') == 1
     assert "launch 2: eagle3: the GPU throttled" in text
     assert page().count('class="launch void"') == 0
+
+
+def test_step_times_show_what_passes_between_the_steps_that_were_recorded():
+    blocks = [replace(one, recorded_step_s={"1": 0.012}) for one in trial_blocks(3, speedup=1.3)]
+    text = page(blocks=blocks)
+    words = r"eagle3 at concurrency 1: 15\.\d\d ms a step, of which 3\.\d\d ms pass between"
+    assert re.search(words, text)
+    assert text.count('class="bar-between"') == 1, "a plain step is shorter than what was recorded"
+    assert 'class="bar-base"' in text
+    assert 'class="bar-between"' not in page()
+    plan = trial_plan(3)
+    assert draw_steps(plan, (), summarise(plan, ())) == ""
 
 
 def test_void_windows_are_in_no_acceptance():
