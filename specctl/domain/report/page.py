@@ -121,7 +121,8 @@ def _trial(one: Reported, summary: TrialSummary) -> str:
             _figure(draw_acceptance(plan, one.blocks), "Share of verify steps by position."),
             _figure(draw_steps(plan, one.blocks, summary), f"{STEPS} {COLOURS}"),
             _figure(
-                draw_timeline(plan, one.blocks), "Launches over time; hatched: void, or not used."
+                draw_timeline(plan, one.blocks),
+                f"Launches over time; dashed outlines: void, or not used. {COLOURS}",
             ),
             _facts(one),
             "</section>",

@@ -127,8 +127,8 @@ def draw_steps(plan: TrialPlan, blocks: Sequence[TrialBlock], summary: TrialSumm
         return ""
     plot = Plot(
         "Step times",
-        Axis("arms, by concurrency", 0.4, len(bars) + 0.6),
-        Axis.around("ms per step", [0.0, *most_ms]),
+        Axis("arm and concurrency", 0.4, len(bars) + 0.6, has_ticks=False),
+        Axis.around("ms per step", [0.0, *most_ms], margin=0.12),
     )
     for place, (concurrency, side, arm) in enumerate(bars, start=1):
         if arm.step_s.mean is None:
@@ -142,6 +142,7 @@ def draw_steps(plan: TrialPlan, blocks: Sequence[TrialBlock], summary: TrialSumm
         else:
             own_ms = step_ms
         plot.box((place - 0.35, 0.0), (place + 0.35, own_ms), BARS[side], words)
+        plot.text(place - 0.3, step_ms + 0.02 * max(most_ms), f"{side} at {concurrency}")
     return plot.render()
 
 
@@ -159,13 +160,13 @@ def _recorded_ms(
 
 
 def draw_timeline(plan: TrialPlan, blocks: Sequence[TrialBlock]) -> str:
-    """Every launch over the clock, void windows and what could not be used hatched out."""
+    """Every launch over the clock, void windows and what could not be used in outline only."""
     start_s = min((block.began_s for block in blocks), default=0.0)
     end_s = max((block.ended_s for block in blocks), default=MINUTE_S)
     plot = Plot(
         "Launches over time",
         Axis("minutes since the first launch", 0.0, max(1e-3, (end_s - start_s) / MINUTE_S)),
-        Axis("", 0.0, 2.0),
+        Axis("", 0.0, 2.0, has_ticks=False),
         height=150,
     )
     for block in blocks:

@@ -23,6 +23,8 @@ class Axis:
     name: str
     low: float
     high: float
+    has_ticks: bool = True
+    """False where places along it are names, not numbers."""
 
     @classmethod
     def around(cls, name: str, values: Iterable[float], *, margin: float = 0.08) -> Axis:
@@ -37,7 +39,9 @@ class Axis:
         return (value - self.low) / (self.high - self.low)
 
     def ticks(self) -> tuple[float, ...]:
-        """Round values inside, about six."""
+        """Round values inside, about six; none where it has none."""
+        if not self.has_ticks:
+            return ()
         step = _round_step((self.high - self.low) / TICKS)
         first, last = ceil(self.low / step), floor(self.high / step)
         return tuple(round(n * step, 12) for n in range(first, last + 1))

@@ -69,7 +69,7 @@ def test_what_was_predicted_is_a_ring_of_its_own_and_a_sentence():
     assert "predicted: not known (no prediction was made before this trial began)" in bare
 
 
-def test_void_windows_are_hatched_and_say_why():
+def test_void_windows_are_outlined_and_say_why():
     hot = Void(VoidKind.ARM, "the GPU throttled")
     blocks = trial_blocks(3, speedup=1.3)
     text = page(blocks=[voided(blocks[1], hot), *blocks[:1], *blocks[2:]])
@@ -85,6 +85,8 @@ def test_step_times_show_what_passes_between_the_steps_that_were_recorded():
     assert re.search(words, text)
     assert text.count('class="bar-between"') == 1, "a plain step is shorter than what was recorded"
     assert 'class="bar-base"' in text
+    assert ">A at 1</text>" in text
+    assert ">B at 1</text>" in text
     assert 'class="bar-between"' not in page()
     plan = trial_plan(3)
     assert draw_steps(plan, (), summarise(plan, ())) == ""
@@ -162,6 +164,11 @@ def test_published_points_are_read_and_the_implausible_named():
     assert {one.model for one in odd} == {"Llama-4-Scout-17B-16E-Instruct"}
     llama = next(p for p in PUBLISHED if p.model.startswith("Llama-3.1-8B") and p.num_steps == 3)
     assert (llama.accept_length, llama.speedup) == pytest.approx((2.92, 2.13), abs=0.011)
+
+
+def test_an_axis_of_names_has_no_numbers():
+    assert Axis("", 0.0, 2.0, has_ticks=False).ticks() == ()
+    assert Axis("", 0.0, 2.0).ticks() == (0.0, 0.5, 1.0, 1.5, 2.0)
 
 
 def test_axes_have_round_ticks_inside():
