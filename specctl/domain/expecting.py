@@ -73,6 +73,8 @@ class _Asked:
     profile: Profile
     recipe: str
     concurrency: int | None
+    baseline_recipe: str | None = None
+    """None: not known any more, so nothing is said of it."""
 
     def holds(self, arm: ArmFigures) -> bool:
         return arm.profile == self.profile.name and self.concurrency in (None, arm.concurrency)
@@ -90,13 +92,14 @@ def expect(
     runs: Sequence[RunFigures],
     *,
     concurrency: int | None = None,
+    baseline_recipe: str | None = None,
 ) -> tuple[Expected, ...]:
     """Each expectation of a profile against the first of `runs` that measured it.
 
-    `recipe` is the hash of what the profile is now; without a concurrency the first that was
-    measured counts, which is the one a trial's verdict is about.
+    `recipe` and `baseline_recipe` are the hashes of what both are now; without a concurrency the
+    first that was measured counts, which is the one a trial's verdict is about.
     """
-    asked = _Asked(host, profile, recipe, concurrency)
+    asked = _Asked(host, profile, recipe, concurrency, baseline_recipe)
     rows = []
     if (length := profile.expectation.accept_length) is not None:
         rows.append(_expect_length(asked, length, runs))
@@ -151,6 +154,9 @@ def _expect_speedup(asked: _Asked, expected: float, runs: Sequence[RunFigures]) 
 
 def _judge_speedup(asked: _Asked, expected: float, run: RunFigures, pair: PairFigures) -> Expected:
     met, words = _place(expected, pair)
+    base, recipe = pair.base.profile, asked.baseline_recipe
+    if recipe is not None and run.recipes.get(base, recipe) != recipe:
+        met, words = Met.OUTDATED, f"its baseline {base} was changed since run {run.run}"
     if run.recipes.get(pair.arm.profile, asked.recipe) != asked.recipe:
         met, words = Met.OUTDATED, f"the profile was changed since run {run.run}"
     return Expected(

@@ -44,7 +44,14 @@ def expect_at(
     rows = [
         row
         for profile in profiles
-        for row in expect(host, profile, recipe_hash(profile), runs, concurrency=concurrency)
+        for row in expect(
+            host,
+            profile,
+            recipe_hash(profile),
+            runs,
+            concurrency=concurrency,
+            baseline_recipe=_baseline_recipe(workspace, host, profile),
+        )
     ]
     if not rows:
         names = ", ".join(profile.name for profile in profiles) or "no profile"
@@ -53,6 +60,12 @@ def expect_at(
             hint="Say it in the profile: [expectation] accept_length = 2.5",
         )
     return tuple(rows)
+
+
+def _baseline_recipe(workspace: Workspace, host: str, profile: Profile) -> str | None:
+    """None where the profile names none, or it is no longer in the workspace."""
+    found = _known(workspace, host, [profile.baseline] if profile.baseline else [])
+    return recipe_hash(found[0]) if found else None
 
 
 def _on_host(

@@ -73,6 +73,16 @@ def test_a_profile_that_was_changed_has_to_be_measured_again():
     assert {row.met for row in rows} == {Met.OUTDATED}
 
 
+def test_a_baseline_that_was_changed_has_to_be_measured_again():
+    found = run(chain(3, speedup=1.3), recipes={"eagle3-3": RECIPE, "base": "aaaa"})
+    asked = profile(accept_length=2.0, speedup=1.2)
+    length, speedup = expect("gpu8", asked, RECIPE, [found], baseline_recipe="dddd")
+    assert (length.met, speedup.met) == (Met.MET, Met.OUTDATED)
+    assert speedup.words == "its baseline base was changed since run 5c0ffee2"
+    rows = expect("gpu8", asked, RECIPE, [found], baseline_recipe="aaaa")
+    assert {row.met for row in rows} == {Met.MET}
+
+
 def test_a_void_probe_meets_nothing():
     found = measured(void="the GPU was throttled")
     (row,) = expect("gpu8", profile(accept_length=2.0), RECIPE, [found])
