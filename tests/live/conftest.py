@@ -29,7 +29,7 @@ PYTHON = ENVIRONMENT / "bin" / "python"
 MODELS = ROOT / "tests" / "sglang_cpu" / "models"
 
 WITH_SERVERS = ("test_contract", "test_servers")
-"""Modules of the launches, whose measurements are compared: one after the other on one worker."""
+"""Modules whose launches follow one another on one worker; their measurements are compared."""
 
 REMOTE = """\
 ssh = "gpu"
@@ -42,9 +42,14 @@ gpus = []
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Two groups for two workers, before xdist reads them: real servers, and all else beside."""
+    """Two groups for two workers, before xdist reads them: real servers, and all else beside.
+
+    What names its group itself comes first.
+    """
+    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
     for item in items:
-        if item.path.parent == Path(__file__).parent:
+        is_live = item.path.parent == Path(__file__).parent
+        if is_live and item.get_closest_marker("xdist_group") is None:
             group = "servers" if item.path.stem in WITH_SERVERS else "beside"
             item.add_marker(pytest.mark.xdist_group(group))
 

@@ -86,7 +86,11 @@ def _links(stream):
 
 
 @pytest.mark.parametrize(
-    ("profile", "algorithm", "least"), [("tiny-topk", "NGRAM", 1.5), ("tiny-eagle", "EAGLE", 1.2)]
+    ("profile", "algorithm", "least"),
+    [
+        ("tiny-topk", "NGRAM", 1.5),
+        pytest.param("tiny-eagle", "EAGLE", 1.2, marks=pytest.mark.xdist_group("beside")),
+    ],
 )
 def test_a_probe_counts_what_the_server_counts(
     operator: Operator, twins: list[ProbeResult], profile: str, algorithm: str, least: float
