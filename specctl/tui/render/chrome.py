@@ -150,7 +150,7 @@ def _live_host(scene: Scene, host: str, state: HostState) -> Line:
     match state.link:
         case Link.LOST if state.retry_at_s is not None and state.retry_at_s > scene.now_s:
             return [(f"◌ retry in {state.retry_at_s - scene.now_s:.0f} s", "warn")]
-        case Link.LOST:
+        case Link.LOST | Link.CONNECTING if state.link is Link.LOST or state.sample is not None:
             return [("◌ reconnecting", "warn")]
         case Link.REFUSED:
             return [("✗ refused", "bad")]

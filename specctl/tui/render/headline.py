@@ -39,6 +39,8 @@ def headline(scene: Scene, name: str) -> tuple[Line, Line]:
         words = f"Reading {name}" if standing.state == "connecting" else f"{name} is not connected"
         rest = f", {standing.rest}" if standing.rest else ""
         return [standing.glyph, (f" {words}{rest}", "bright")], []
+    if host.link is Link.CONNECTING:
+        return [("◌ ", "warn"), (f"Connecting to {name} again", "bright")], _old(scene, name)
     server = worst(host)
     if server is None:
         return _empty_lines(scene, name, host)
@@ -54,10 +56,12 @@ def _link_lines(scene: Scene, name: str, host: HostState) -> tuple[Line, Line]:
         first.append((f": {link_words(name, host)}", "text"))
     hint = host.link_hint or f"Check it with: specctl doctor {name}"
     second: Line = [("  " + hint, "dim")]
-    age = scene.age_s(name)
-    if age is not None:
-        second.append((f"  Values are {figures.spoken(age)} old.", "warn"))
-    return first, second
+    return first, second + _old(scene, name)
+
+
+def _old(scene: Scene, name: str) -> Line:
+    age_s = scene.age_s(name)
+    return [] if age_s is None else [(f"  Values are {figures.spoken(age_s)} old.", "warn")]
 
 
 def _empty_lines(scene: Scene, name: str, host: HostState) -> tuple[Line, Line]:

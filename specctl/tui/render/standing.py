@@ -82,8 +82,9 @@ def _link_standing(scene: Scene, name: str, host: HostState) -> Standing | None:
             return Standing("refused", "refused", link_words(name, host))
         case Link.LOST if host.sample is None:
             return Standing("stale", "no answer", link_words(name, host))
-        case Link.LOST:
-            return Standing("stale", "stale", "link lost")
+        case Link.LOST | Link.CONNECTING if host.sample is not None:
+            why = "link lost" if host.link is Link.LOST else "reconnecting"
+            return Standing("stale", "stale", why)
     if host.sample is None:
         return _first_standing(scene, host)
     if scene.is_stale(name):

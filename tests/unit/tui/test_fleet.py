@@ -9,6 +9,7 @@ from specctl.domain.events import HostDescribed, LinkChanged, ServersSeen
 from specctl.domain.filter_fields import chooses, filter_of
 from specctl.domain.server import ServerState
 from specctl.tui.editor import Editor
+from specctl.tui.render.chrome import live
 from specctl.tui.render.fleet import Table, draw_fleet, order_words, subject_of
 from specctl.tui.render.fleet_columns import BY_NAME, COLUMNS, column_at, columns, host_row, name_of
 from specctl.tui.render.fleet_order import ORDERS, Order, grouped, labels_of, next_group, ranked
@@ -251,6 +252,17 @@ def test_a_refused_host_says_what_to_do() -> None:
 
     assert f"l40s-07 cannot be used: {words}" in plain([first])
     assert "specctl trust l40s-07" in plain([second])
+
+
+def test_a_host_that_is_connected_to_again_is_not_shown_as_live() -> None:
+    """The samples before are young still, and nothing can be done there."""
+    scene = scene_of([*story.fleet(), LinkChanged("pro6k-01", parts.NOW_S, "connecting")])
+    first, second = headline(scene, "pro6k-01")
+
+    assert host_standing(scene, "pro6k-01").state == "stale"
+    assert plain([live(scene, "pro6k-01")]) == "◌ reconnecting"
+    assert plain([first]) == "◌ Connecting to pro6k-01 again"
+    assert "Values are 1 s old." in plain([second])
 
 
 def test_the_hosts_own_name_is_not_said_twice() -> None:
