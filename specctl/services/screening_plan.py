@@ -11,7 +11,7 @@ from specctl.domain.errors import UsageError
 from specctl.domain.estimate import Estimate, mean_estimate
 from specctl.domain.figures import spoken
 from specctl.domain.lint.finding import Severity
-from specctl.domain.trial.design import floor_of
+from specctl.domain.trial.design import floor_of, spread_of
 from specctl.domain.trial.points import split_name
 from specctl.domain.trial.running import TrialPlan
 from specctl.domain.trial.screening import DROPPED_BEYOND, PRIOR_SPREAD
@@ -271,7 +271,7 @@ def confirming(
         prompts=plan.prompts,
         temperature=plan.temperature,
         concurrencies=plan.concurrencies,
-        design=replace(plan.design, floor=floor_of(known)),
+        design=replace(plan.design, floor=floor_of(known), known_spread=spread_of(known)),
         created_s=clock.now(),
         recipes=pair,
         is_simulated=plan.is_simulated,

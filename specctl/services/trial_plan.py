@@ -11,7 +11,7 @@ from specctl.adapters.workloads import read_workload
 from specctl.domain.errors import UsageError
 from specctl.domain.estimate import UNTIL_THE_FIRST, Estimate, mean_estimate, sum_estimates
 from specctl.domain.figures import spoken
-from specctl.domain.trial.design import floor_of
+from specctl.domain.trial.design import floor_of, spread_of
 from specctl.domain.trial.running import TrialPlan
 from specctl.services.comparison import plan_comparison
 from specctl.services.estimating import estimate_probe
@@ -111,10 +111,12 @@ class Proposal:
             f"a first verdict is possible after {2 * first} launches, the last after {2 * last}"
             + self._time_words(2 * first, 2 * last)
         ]
-        smallest = design.smallest_found(last, USUAL_SPREAD)
+        spread = design.known_spread or USUAL_SPREAD
+        smallest = design.smallest_found(last, spread)
         if smallest is not None:
+            here = ", as in earlier trials here" if design.known_spread else ""
             lines.append(
-                f"where launches vary by {USUAL_SPREAD:.0%}, a difference of "
+                f"where launches vary by {spread:.1%}{here}, a difference of "
                 f"{expm1(smallest):.1%} is found with 80 % chance; margin ±{design.margin:.0%}"
             )
         return lines
@@ -173,7 +175,7 @@ async def plan_trial(
         prompts=len(workload.prompts[: settings[0].most_prompts]),
         temperature=workload.sampling.temperature,
         concurrencies=concurrencies,
-        design=replace(design, floor=floor_of(known)),
+        design=replace(design, floor=floor_of(known), known_spread=spread_of(known)),
         created_s=clock.now(),
         recipes=recipes,
         is_simulated=host.is_simulated,

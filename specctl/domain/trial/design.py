@@ -44,6 +44,9 @@ class Design:
     floor: float = FLOOR
     """The spread between launches is never taken to be smaller."""
 
+    known_spread: float | None = None
+    """Between launches of these recipes on this host, from earlier trials; None without one."""
+
     @property
     def log_margin(self) -> float:
         """On the scale of the fit."""
@@ -98,6 +101,12 @@ class Design:
 def degrees_of_freedom(launches: int) -> int:
     """Of the spread with `launches` in each arm."""
     return 2 * launches - (3 if launches >= DRIFT_FROM else 2)
+
+
+def spread_of(known: Sequence[tuple[int, float]]) -> float | None:
+    """Of these (launches, spread) together; None of nothing."""
+    launches = sum(count for count, _ in known)
+    return sqrt(sum(count * spread**2 for count, spread in known) / launches) if launches else None
 
 
 def floor_of(known: Sequence[tuple[int, float]]) -> float:

@@ -50,8 +50,9 @@ def check_design(design: Design) -> None:
         ("error", design.error, 1e-9, 0.5),
         ("early_error", design.early_error, 0.0, 0.5),
         ("floor", design.floor, 0.0, 1.0),
+        ("known_spread", design.known_spread, 0.0, 10.0),
     ):
-        if not low <= number <= high:
+        if number is not None and not low <= number <= high:
             raise ValueError(f"design.{name}: must lie between {low:g} and {high:g}")
 
 

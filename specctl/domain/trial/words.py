@@ -27,7 +27,7 @@ def say_verdict(verdict: Verdict, design: Design, launches: tuple[int, int]) -> 
     """The sentence about these prompts; `launches` of the baseline and the profile were used."""
     look = verdict.clean.look
     if verdict.word is None:
-        return _too_few(verdict, launches) if look is None else _so_far(look)
+        return _too_few(verdict, design, launches) if look is None else _so_far(look)
     if look is None or (verdict.is_contradicted and verdict.clean.left_out):
         return f"not enough evidence: {_both_analyses(verdict)}"
     each = f"{look.launches} launches each"
@@ -46,7 +46,7 @@ def say_verdict(verdict: Verdict, design: Design, launches: tuple[int, int]) -> 
     return f"not enough evidence: {why or f'after {each} {between}'}"
 
 
-def _too_few(verdict: Verdict, launches: tuple[int, int]) -> str:
+def _too_few(verdict: Verdict, design: Design, launches: tuple[int, int]) -> str:
     """Before the first look: what there is, and what is missing."""
     base, other = launches
     if not base and not other:
@@ -56,6 +56,8 @@ def _too_few(verdict: Verdict, launches: tuple[int, int]) -> str:
         return f"no launch of {arm} could be used: nothing to compare"
     if verdict.clean.levels is None:
         return f"{base} and {other} launches, and no prompt that all of them answered"
+    if base == other == 1 and design.known_spread:
+        return f"{ONE_LAUNCH}, here by {design.known_spread:.1%} in earlier trials"
     if base == other == 1:
         return ONE_LAUNCH
     return f"{base} and {other} launches: too few for a verdict"

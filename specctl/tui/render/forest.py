@@ -141,8 +141,9 @@ def _nothing(sheet: TrialSheet) -> list[Line]:
 def _ahead(sheet: TrialSheet, cells: int) -> list[Line]:
     """What each look could tell apart, were launches to vary as they usually do."""
     design = sheet.plan.design
+    spread = max(design.floor, design.known_spread or 0.0)
     regular = [k for k in design.looks if k >= design.first_look]
-    found = [(k, expect_interval(sheet.plan, 1.0, design.floor, k)) for k in regular]
+    found = [(k, expect_interval(sheet.plan, 1.0, spread, k)) for k in regular]
     known = [(k, between) for k, between in found if between is not None]
     if not known:
         return []
@@ -154,7 +155,7 @@ def _ahead(sheet: TrialSheet, cells: int) -> list[Line]:
         spans = merge(_interval(scale, design.margin, (left, right), "faint", "╌"))
         half = f"±{(right - left) / 2:.1%}"
         out.append([(f"{k:>6} ◇  ", "faint"), *spans, (f"{half:>{RATE_CELLS}}", "dim")])
-    words = f"what each look could tell apart, where launches vary by {design.floor:.1%}"
+    words = f"what each look could tell apart, where launches vary by {spread:.1%}"
     out += [[], [("◇ ", "faint"), (words, "dim")]]
     if len(regular) < len(design.looks):
         early = f"  after {design.looks[0]} launches of each only a ratio beyond {EARLY_RATIO:g}×"

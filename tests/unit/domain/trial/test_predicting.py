@@ -113,3 +113,12 @@ def test_a_trial_without_a_prediction_says_why():
     (none,) = summarise(plan, ()).concurrencies
     assert (none.prediction.speedup, none.prediction.residual) == (1.25, None)
     assert set(none.prediction.missing) == {"residual"}
+
+
+def test_a_known_spread_is_kept_and_has_to_be_one():
+    plan = trial_plan(3)
+    known = replace(plan, design=replace(plan.design, known_spread=0.02))
+    assert plan_of(plan_json(known)) == known
+    broken = replace(plan, design=replace(plan.design, known_spread=-1.0))
+    with pytest.raises(ValueError, match=r"design\.known_spread"):
+        plan_of(plan_json(broken))

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from scipy import stats
 
-from specctl.domain.trial.design import Design, degrees_of_freedom, floor_of
+from specctl.domain.trial.design import Design, degrees_of_freedom, floor_of, spread_of
 from specctl.domain.trial.looks import Word
 from specctl.domain.trial.verdict import judge
 from specctl.domain.trial.words import ONE_LAUNCH, find_reasons, say_verdict
@@ -22,6 +24,8 @@ def test_one_launch_each_is_a_number_and_no_verdict():
     found = verdict_of(trial(1, speedup=1.5))
     assert found.word is None
     assert say_verdict(found, DESIGN, (1, 1)) == ONE_LAUNCH
+    known = replace(DESIGN, known_spread=0.021)
+    assert say_verdict(found, known, (1, 1)) == f"{ONE_LAUNCH}, here by 2.1% in earlier trials"
 
 
 def test_two_launches_may_only_say_what_is_beyond_any_two_modes():
@@ -173,6 +177,8 @@ def test_the_plan_says_what_it_can_find():
     assert (degrees_of_freedom(3), degrees_of_freedom(4)) == (4, 5)
     assert (floor_of(()), floor_of([(3, 0.01)]), floor_of([(3, 0.01)] * 2)) == (0.01, 0.01, 0.005)
     assert floor_of([(3, 0.01), (8, 0.02)]) == 0.01, "launches that vary more do not agree"
+    assert spread_of(()) is None
+    assert spread_of([(3, 0.01), (3, 0.07)]) == pytest.approx(0.05)
 
 
 def test_secondary_concurrencies_share_their_error():
