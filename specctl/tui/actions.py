@@ -162,7 +162,7 @@ ACTIONS: tuple[Action, ...] = (
     go("profiles.open", "P", "profiles", "Profiles", PANELS - PROFILES),
     go("source.open", "S", "source", "Source", PANELS - SOURCE, refuse=needs_host),
     go("trials.open", "T", "trials", "Trials", PANELS - TRIALS),
-    go("log.open", "L", "log", "Log", PANELS - EITHER_TRIAL - LOG),
+    go("log.open", "L", "log", "Log", PANELS - LOG, refuse=needs_host_name),
     go("alerts.open", "A", "alerts", "Alerts", PANELS - ALERTS),
     go("command_log.open", "at", "commands", "Commands", PANELS - COMMANDS, shown="@"),
     go("go.last", "minus", "last", "the last screen", PANELS, shown="-"),

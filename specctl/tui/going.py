@@ -41,6 +41,15 @@ class Going(Hearing):
                 return screen.target()
         return Target(read_only=self.read_only)
 
+    def target_below(self, screen: PanelScreen) -> Target:
+        """What actions act on, on the screen that `screen` was opened from."""
+        stack = list(self.screen_stack)
+        below = stack[: stack.index(screen)] if screen in stack else stack
+        for one in reversed(below):
+            if isinstance(one, PanelScreen):
+                return one.target()
+        return Target(read_only=self.read_only)
+
     def host_order(self) -> list[str]:
         """Hosts as they stand in the table of the fleet."""
         fleet = self.screen_stack[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from specctl.domain import figures
+from specctl.domain.alerts.rules import Name
 from specctl.domain.server import ServerState
 from specctl.domain.state import Link
 from specctl.tui.render.standing import (
@@ -103,11 +104,18 @@ def _server_lines(scene: Scene, name: str, server: Server) -> tuple[Line, Line]:
         case _:
             glyph = host_standing(scene, name).glyph
             who = server.profile or server.name
+            why = [words for words in (_slow_link(scene, name), server.why) if words]
             return [
                 glyph,
                 (f" {who} is {server.state.value}", "bright"),
-                (f": {server.why}" if server.why else "", "text"),
+                (f": {'; '.join(why)}" if why else "", "text"),
             ], []
+
+
+def _slow_link(scene: Scene, name: str) -> str:
+    """A server behind one may only seem to be stalled: said before what was seen of it."""
+    alerts = scene.state.host(name).alerts
+    return next((a.words for a in alerts if a.is_open and a.rule == Name.SLOW_LINK), "")
 
 
 def _running_lines(scene: Scene, name: str, server: Server) -> tuple[Line, Line]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
+
 from specctl.tui.commands import usage
 from specctl.tui.render.chrome import hints
 from specctl.tui.render.lines import (
@@ -16,6 +18,7 @@ from specctl.tui.render.lines import (
     row,
     spread,
     width,
+    wrap,
 )
 
 if TYPE_CHECKING:
@@ -122,11 +125,23 @@ def draw_profiles(
             if search.text
             else [("No profiles in this workspace yet.", "dim")]
         )
+    body += _whole_note(choices, chosen, cells, note_cells, rows - len(body))
     cursor = PROFILES_HEAD + chosen - top if choices else None
+    noun = "profile" if len(choices) == 1 else "profiles"
     note = hints([("enter", "shows the plan"), ("esc", "cancel")])
     return Drawing(
-        f"Start a profile on {host}", body, [(f"{len(choices)} profiles", "dim")], note, cursor
+        f"Start a profile on {host}", body, [(f"{len(choices)} {noun}", "dim")], note, cursor
     )
+
+
+def _whole_note(
+    choices: Sequence[ProfileChoice], chosen: int, cells: int, note_cells: int, rows: int
+) -> list[Line]:
+    """What is known of the chosen one, where its row had to cut that and rows are left."""
+    note = choices[chosen].note if chosen < len(choices) else ""
+    lines: list[Line] = [[(text, "dim")] for text in wrap(note, cells)]
+    is_cut = cell_len(note) > note_cells
+    return [[], *lines] if is_cut and len(lines) < rows else []
 
 
 def _profile_line(choice: ProfileChoice, name: int, model_cells: int, note_cells: int) -> Line:

@@ -52,9 +52,11 @@ class AlertsScreen(ListScreen):
         return ["Fleet", "Alerts"]
 
     def target(self) -> Target:
-        """The host and server of the chosen one."""
+        """The host and server of the chosen one; without one what lies below."""
         scene, chosen = self.specctl.scene, self.list.chosen
-        if chosen is None or chosen.host not in scene.hosts:
+        if chosen is None:
+            return self.specctl.target_below(self)
+        if chosen.host not in scene.hosts:
             return Target(read_only=scene.read_only)
         state = scene.state.host(chosen.host)
         server = state.server(chosen.server) if chosen.server else worst(state)

@@ -51,10 +51,10 @@ class CommandsScreen(ListScreen):
         return ["Fleet", "Commands"]
 
     def target(self) -> Target:
-        """The host of the chosen entry."""
+        """The host of the chosen entry; without one what lies below."""
         scene, chosen = self.specctl.scene, self.list.chosen
         if chosen is None:
-            return Target(read_only=scene.read_only)
+            return self.specctl.target_below(self)
         state = scene.state.host(chosen.host)
         return Target(chosen.host, state, None, scene.is_read_only(chosen.host))
 

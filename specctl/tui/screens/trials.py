@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from textual import on
@@ -88,9 +89,11 @@ class TrialsScreen(ListScreen):
         return ["Fleet", "Trials"]
 
     def target(self) -> Target:
-        """The host of the chosen trial, where the workspace still has it."""
+        """The host of the chosen trial, where there still is one; without a trial that below."""
         scene, chosen = self.specctl.scene, self.list.chosen
-        if chosen is None or chosen.host not in scene.hosts:
+        if chosen is None:
+            return replace(self.specctl.target_below(self), trial="")
+        if chosen.host not in scene.hosts:
             return Target(read_only=scene.read_only, trial=self.desk.standing_of(chosen))
         state = scene.state.host(chosen.host)
         standing = self.desk.standing_of(chosen)

@@ -94,3 +94,15 @@ def test_a_sample_of_nothing_names_no_source() -> None:
     assert f"from {sample.source}" in said
     none = counts(replace(sample, source="none"))
     assert not any("from" in text for item in none for text, _ in item)
+
+
+def test_a_slow_link_is_said_before_what_was_seen_through_it() -> None:
+    words = "slow link: 4186 ms to pro6k-01 and back"
+    stalled = replace(
+        parts.server(), state=ServerState.STALLED, why="its health check does not answer"
+    )
+    seen = ServersSeen("pro6k-01", parts.NOW_S, (stalled,))
+    alert = AlertsChanged("pro6k-01", parts.NOW_S, "slow-link", is_open=True, words=words)
+    first = lines(scene_of([*story.pro6k_01(), seen, alert]), 160, 30)[0]
+    assert first.endswith(f"is stalled: {words}; its health check does not answer")
+    assert "slow link" not in lines(scene_of([*story.pro6k_01(), seen]), 160, 30)[0]
