@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from textual import on
 
@@ -54,6 +54,10 @@ class ChoicePanel(Listed):
         """Other panels follow it."""
         return True
 
+    def seek(self, edited: Editor) -> None:
+        """Something else is typed."""
+        self.search, self.at = edited, 0
+
     def count(self) -> int:
         """How many match."""
         return len(self.found)
@@ -101,7 +105,52 @@ class NamePanel(ChoicePanel):
         return [[("Type an alias, a name or an address, as ssh takes it.", "dim")]]
 
 
-class ChoiceDialog(Dialog[str | None]):
+class Narrowed(Protocol):
+    """A panel of names that what is typed narrows."""
+
+    search: Editor
+
+    def seek(self, edited: Editor) -> None:
+        """Something else is typed."""
+
+    def move(self, rows: int) -> None:
+        """Another name."""
+
+
+class PickDialog(Dialog[str | None]):
+    """Answers with one name of a list; typing narrows it."""
+
+    @property
+    def list(self) -> Narrowed:
+        """The one panel."""
+        raise NotImplementedError
+
+    def choose(self) -> None:
+        """Answer with the name under the cursor, or say why it cannot be."""
+        raise NotImplementedError
+
+    @on(Panel.Opened)
+    def open_clicked(self) -> None:
+        """A double click chooses."""
+        self.choose()
+
+    def on_key(self, event: events.Key) -> None:
+        """Choose, move, narrow."""
+        event.stop()
+        event.prevent_default()
+        rows = {"down": 1, "up": -1, "pagedown": 8, "pageup": -8}.get(event.key)
+        if event.key == "escape":
+            self.dismiss(None)
+        elif event.key == "enter":
+            self.choose()
+        elif rows is not None:
+            self.list.move(rows)
+        elif (edited := self.list.search.key(event.key, event.character)) is not None:
+            self.list.seek(edited)
+        self.repaint()
+
+
+class ChoiceDialog(PickDialog):
     """Answers with the name chosen."""
 
     wanted = (92, 20)
@@ -123,12 +172,13 @@ class ChoiceDialog(Dialog[str | None]):
         del cells
         return min(self.wanted[1], max(1, len(self.panel.all)) + 4)
 
-    @on(Panel.Opened)
-    def open_clicked(self) -> None:
-        """A double click chooses."""
-        self._choose()
+    @property
+    def list(self) -> ChoicePanel:
+        """The one panel."""
+        return self.panel
 
-    def _choose(self) -> None:
+    def choose(self) -> None:
+        """The one under the cursor, unless it is off."""
         found = self.panel.found
         if not found:
             return
@@ -137,21 +187,6 @@ class ChoiceDialog(Dialog[str | None]):
             self.specctl.tell(choice.name, choice.off, severity="warning")
         else:
             self.dismiss(choice.name)
-
-    def on_key(self, event: events.Key) -> None:
-        """Choose, move, narrow."""
-        event.stop()
-        event.prevent_default()
-        rows = {"down": 1, "up": -1, "pagedown": 8, "pageup": -8}.get(event.key)
-        if event.key == "escape":
-            self.dismiss(None)
-        elif event.key == "enter":
-            self._choose()
-        elif rows is not None:
-            self.panel.move(rows)
-        elif (edited := self.panel.search.key(event.key, event.character)) is not None:
-            self.panel.search, self.panel.at = edited, 0
-        self.repaint()
 
 
 class NameDialog(ChoiceDialog):

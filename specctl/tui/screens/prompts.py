@@ -24,7 +24,8 @@ from specctl.tui.render.prompt import (
     draw_profiles,
     first_completion,
 )
-from specctl.tui.screen import Dialog, stand
+from specctl.tui.screen import stand
+from specctl.tui.screens.choice import PickDialog
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -258,6 +259,10 @@ class ProfilesPanel(Panel):
             self.host, found, self.search, cells, rows, chosen=self.chosen, top=self.top
         )
 
+    def seek(self, edited: Editor) -> None:
+        """Something else is typed."""
+        self.search, self.chosen = edited, 0
+
     def move(self, rows: int) -> None:
         """Another profile."""
         self.chosen = min(max(0, self.chosen + rows), max(0, len(self.found) - 1))
@@ -271,7 +276,7 @@ class ProfilesPanel(Panel):
         return is_one
 
 
-class ProfilesDialog(Dialog[str | None]):
+class ProfilesDialog(PickDialog):
     """Answers with the profile to start."""
 
     where = "profiles"
@@ -292,27 +297,13 @@ class ProfilesDialog(Dialog[str | None]):
         del cells
         return min(self.wanted[1], len(self.panel.all) + 6)
 
-    @on(Panel.Opened)
-    def open_clicked(self) -> None:
-        """A double click chooses."""
-        self._choose()
+    @property
+    def list(self) -> ProfilesPanel:
+        """The one panel."""
+        return self.panel
 
-    def _choose(self) -> None:
+    def choose(self) -> None:
+        """The one under the cursor."""
         found = self.panel.found
         if found:
             self.dismiss(found[self.panel.chosen].name)
-
-    def on_key(self, event: events.Key) -> None:
-        """Choose, move, search."""
-        event.stop()
-        event.prevent_default()
-        rows = {"down": 1, "up": -1, "pagedown": 8, "pageup": -8}.get(event.key)
-        if event.key == "escape":
-            self.dismiss(None)
-        elif event.key == "enter":
-            self._choose()
-        elif rows is not None:
-            self.panel.move(rows)
-        elif (edited := self.panel.search.key(event.key, event.character)) is not None:
-            self.panel.search, self.panel.chosen = edited, 0
-        self.repaint()
