@@ -65,12 +65,13 @@ def _request(side: Side, n: int, step_s: float, accept: float) -> RequestResult:
         "index": n, "category": ("code", "chat")[n % 2], "server_ttft_s": 0.14,
         "text_sha256": hashlib.sha256(f"same{n}".encode()).hexdigest(),
     }  # fmt: skip
-    steps = 100 + 2 * n
+    tokens = 100 + 2 * n
     if side == "A":
         return request(
-            completion_tokens=steps + 1, server_latency_s=0.14 + steps * step_s, **common
+            completion_tokens=tokens + 1, server_latency_s=0.14 + tokens * step_s, **common
         )
-    more = round(steps * (accept - 1))
+    steps = round(tokens / accept)
+    more = tokens - steps
     histogram: tuple[int, ...] = (steps - more, more)
     if more > steps:
         histogram = (0, 2 * steps - more, more - steps)
