@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from textual.message import Message
 
@@ -11,10 +11,14 @@ from specctl.tui.render.lines import Drawing, Line, picked
 from specctl.tui.render.listing import span_note, window
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from textual import events
 
     from specctl.tui.scene import Scene
 
+
+Row = TypeVar("Row")
 
 CLICK_S = 0.5
 """Longest time between pressing a mouse button and letting it go."""
@@ -141,3 +145,27 @@ class Listed(Panel):
     def narrow(self, terms: str) -> None:
         """Show only items that match, from the first on."""
         self.terms, self.at, self.top = terms, 0, 0
+
+
+class Sifted(Listed, Generic[Row]):
+    """What a filter left of a list; the cursor is marked without the focus too."""
+
+    @property
+    def found(self) -> Sequence[Row]:
+        """The rows that pass."""
+        raise NotImplementedError
+
+    @property
+    def chosen(self) -> Row | None:
+        """The one under the cursor."""
+        found = self.found
+        return found[min(self.at, len(found) - 1)] if found else None
+
+    @property
+    def keeps_cursor(self) -> bool:
+        """Other panels, or actions, follow it."""
+        return True
+
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from specctl.tui.listing import Listed
+from specctl.tui.listing import Listed, Sifted
 from specctl.tui.render import difference
 from specctl.tui.render.lines import Line, error_lines, wrap
 from specctl.tui.render.listing import holds
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from specctl.tui.differing import Changed, Compared, Differing
 
 
-class DifferingPanel(Listed):
+class DifferingPanel(Sifted["Differing"]):
     """Everything that differs."""
 
     number = "1"
@@ -35,21 +35,6 @@ class DifferingPanel(Listed):
         if not self.terms:
             return rows
         return [r for r in rows if holds(f"{r.kind} {r.name} {r.left} {r.right}", self.terms)]
-
-    @property
-    def chosen(self) -> Differing | None:
-        """The one under the cursor."""
-        found = self.found
-        return found[self.at] if self.at < len(found) else None
-
-    @property
-    def keeps_cursor(self) -> bool:
-        """Other panels follow it."""
-        return True
-
-    def count(self) -> int:
-        """How many there are."""
-        return len(self.found)
 
     def head(self, cells: int) -> list[Line]:
         """The two sides by name."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from specctl.tui.listing import Listed
+from specctl.tui.listing import Listed, Sifted
 from specctl.tui.panel import Panel
 from specctl.tui.render import marks, profiles, recipe
 from specctl.tui.render.lines import Drawing, Line, wrap
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Y_COPIES: Line = [("y", "key"), (" copies", "dim")]
 
 
-class ProfilesList(Listed):
+class ProfilesList(Sifted["ProfileEntry"]):
     """Every profile of the workspace."""
 
     number = "1"
@@ -32,21 +32,6 @@ class ProfilesList(Listed):
     def found(self) -> list[ProfileEntry]:
         """Those that pass the filter."""
         return self.shelf.matching(self.terms)
-
-    @property
-    def chosen(self) -> ProfileEntry | None:
-        """The one under the cursor."""
-        found = self.found
-        return found[self.at] if self.at < len(found) else None
-
-    @property
-    def keeps_cursor(self) -> bool:
-        """Other panels follow it."""
-        return True
-
-    def count(self) -> int:
-        """How many there are."""
-        return len(self.found)
 
     def head(self, cells: int) -> list[Line]:
         """Heads, once there is something under them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from specctl.tui.listing import Listed
+from specctl.tui.listing import Listed, Sifted
 from specctl.tui.panel import Panel, Scrolled
 from specctl.tui.render.chrome import hints
 from specctl.tui.render.forest import draw_ratio
@@ -221,7 +221,7 @@ class LaunchesPanel(Listed):
         return "Launches", [*out, *([("  ", ""), (f"▲{lost} not", "warn")] if lost else [])], []
 
 
-class TrialsPanel(Listed):
+class TrialsPanel(Sifted["RunBrief"]):
     """The trials of the ledger."""
 
     number = "1"
@@ -233,24 +233,9 @@ class TrialsPanel(Listed):
         """The order whose head was clicked; empty for a column that has none."""
 
     @property
-    def keeps_cursor(self) -> bool:
-        """Other panels follow it."""
-        return True
-
-    @property
     def found(self) -> list[RunBrief]:
         """Those that match what was typed."""
         return self.desk.matching(self.terms)
-
-    @property
-    def chosen(self) -> RunBrief | None:
-        """The one under the cursor."""
-        found = self.found
-        return found[min(self.at, len(found) - 1)] if found else None
-
-    def count(self) -> int:
-        """How many match."""
-        return len(self.found)
 
     def head(self, cells: int) -> list[Line]:
         """Names of the columns."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from textual import on
 
 from specctl.tui.editor import Editor
-from specctl.tui.listing import Listed
+from specctl.tui.listing import Sifted
 from specctl.tui.panel import Panel
 from specctl.tui.render.chrome import hints
 from specctl.tui.render.lines import Line, middle, row
@@ -35,7 +35,7 @@ class Choice:
     """Why it cannot be chosen; empty when it can."""
 
 
-class ChoicePanel(Listed):
+class ChoicePanel(Sifted[Choice]):
     """The names that have every word typed."""
 
     def __init__(self, title: str, enter: str, choices: Sequence[Choice]) -> None:
@@ -49,18 +49,9 @@ class ChoicePanel(Listed):
         terms = self.search.text
         return [c for c in self.all if holds(c.name + " " + "".join(t for t, _ in c.note), terms)]
 
-    @property
-    def keeps_cursor(self) -> bool:
-        """Other panels follow it."""
-        return True
-
     def seek(self, edited: Editor) -> None:
         """Something else is typed."""
         self.search, self.at = edited, 0
-
-    def count(self) -> int:
-        """How many match."""
-        return len(self.found)
 
     def head(self, cells: int) -> list[Line]:
         """The field that narrows."""
