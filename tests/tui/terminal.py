@@ -76,9 +76,17 @@ class Terminal:
         """What the terminal shows; `coloured` with its colours and attributes."""
         return self._run("capture-pane", "-p", *(["-e"] if coloured else []))
 
-    def copied(self) -> str:
-        """What the program last sent to the terminal's clipboard (OSC 52)."""
-        return self._run("show-buffer")
+    def wait_for_copy(self, words: str) -> None:
+        """Wait until what the program last sent to the clipboard (OSC 52) has the words."""
+        deadline = time.monotonic() + DEADLINE_S
+        while words not in (copied := self._copied()):
+            assert time.monotonic() < deadline, f"{words!r} was not copied, but {copied!r}"
+            time.sleep(0.05)
+
+    def _copied(self) -> str:
+        with contextlib.suppress(subprocess.CalledProcessError):  # nothing was copied yet
+            return self._run("show-buffer")
+        return ""
 
     def modes(self) -> str:
         """`0 0 1`: no alternate screen, no mouse reporting, a cursor."""
