@@ -151,7 +151,10 @@ def awaited(plan: Plan) -> list[Milestone]:
 def _milestone_lines(
     scene: Scene, plan: Plan, progress: Progress | None, outcome: Outcome | None, cells: int
 ) -> list[Line]:
-    """A phase is reached when it begins: it lasted until the next one began."""
+    """A phase is reached when it begins: it lasted until the next one began.
+
+    One that the log passed over is none of those to come.
+    """
     reached = dict(progress.reached) if progress else {}
     if outcome is not None:
         reached |= dict(outcome.reached)
@@ -163,7 +166,9 @@ def _milestone_lines(
     longest = max((t for t in took.values() if t is not None), default=0.0)
     now = max(reached, key=lambda m: reached[m])
     out: list[Line] = []
-    for milestone in (m for m in Milestone if m in reached or m in awaited(plan)):
+    order = list(Milestone)
+    to_come = [m for m in awaited(plan) if order.index(m) > order.index(now)]
+    for milestone in (m for m in order if m in reached or m in to_come):
         name = "  " + milestone.value
         if milestone not in reached:
             out.append(_timed(TO_COME, name, None, None, cells))

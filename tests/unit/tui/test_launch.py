@@ -187,3 +187,15 @@ def test_every_panel_fits(cells: int) -> None:
         draw_left_behind(outcome, cells),
     ):
         assert all(width(line) <= cells for line in drawing.body)
+
+
+def test_a_phase_that_the_log_passed_over_is_none_to_come() -> None:
+    reached = ((Milestone.WEIGHTS, 1.0), (Milestone.GRAPH_CAPTURE, 3.0))
+    loading = Outcome(PLAN.id, PLAN.host, succeeded=False, words="x", reached=reached)
+    scene = scene_of([])
+    text = plain(draw_steps(scene, PLAN, loading, 80, 20).body)
+    assert "n-gram build" in text, "its turn comes after the graphs"
+    done = replace(loading, succeeded=True, reached=(*reached, (Milestone.READY, 5.0)))
+    text = plain(draw_steps(scene, PLAN, done, 80, 20).body)
+    assert "n-gram build" not in text
+    assert "·" not in text.partition("weights")[2]
