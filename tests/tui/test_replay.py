@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
+from functools import partial
 
 import pytest
 from textual.binding import Binding
@@ -66,9 +67,14 @@ async def test_values_of_a_slow_recording_are_of_now_until_the_third_is_missing(
         async with replaying(recording) as (app, pilot, clock):
             for at_s, is_stale in ((29.0, False), (32.0, True)):
                 clock.at_s = at_s
-                await until(pilot, lambda now_s=parts.NOW_S + at_s: app.scene.now_s >= now_s)
+                now_s = parts.NOW_S + at_s
+                await until(pilot, partial(_is_at, app, now_s))
                 assert app.scene.is_stale(host) is is_stale
                 assert subject_of(app.scene, host, with_evens=False).is_stale is is_stale
+
+
+def _is_at(app, now_s):
+    return app.scene.now_s >= now_s
 
 
 def at_end(recording):

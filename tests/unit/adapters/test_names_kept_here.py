@@ -59,8 +59,10 @@ def test_a_ledger_is_read_and_never_written(ledger):
     assert find_words("run", None) == {"5c0ffee2": "trial gpu8 a"}
     assert noted_hosts() == {"gpu8"}
     assert ("trial runs", "1") in list(ledger_lines())
-    with reading_ledger(0.1) as found, pytest.raises(sqlite3.OperationalError, match="readonly"):
-        found.execute("DELETE FROM runs")
+    with reading_ledger(0.1) as found:
+        assert found is not None
+        with pytest.raises(sqlite3.OperationalError, match="readonly"):
+            found.execute("DELETE FROM runs")
 
 
 def test_a_damaged_ledger_names_nothing_and_a_report_says_why(ledger):

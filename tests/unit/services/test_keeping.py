@@ -78,6 +78,7 @@ async def test_a_run_is_kept_with_its_conditions(tmp_path, known, kind):
     with closing(Ledger(keeper.path)) as ledger:
         run = ledger.run(run_id)
     assert (run.kind, run.host) == (kind, "h")
+    assert run.ended_s is not None
     assert run.ended_s >= run.began_s
     assert run.document
     if kind in {RunKind.COMPARISON, RunKind.ACCEPTANCE}:

@@ -73,6 +73,7 @@ def test_an_interval_that_the_disturbed_launches_contradict_meets_no_expectation
     ]
     found = figures_of(kept(RunKind.TRIAL, plan_json(plan), mixed))
     (pair,) = found.pairs
+    assert pair.low is not None
     assert pair.low > 1.2
     assert "a word needs both to say it" in pair.unsure
     assert trial(trial_blocks(3, speedup=1.3)).pairs[0].unsure == ""

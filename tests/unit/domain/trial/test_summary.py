@@ -25,6 +25,9 @@ def test_a_break_even_comes_with_its_interval():
     assert found.pays is True
     assert "a step costs 1.60 plain ones" in " / ".join(trial_words(summary))
     assert one.low is not None
+    assert one.high is not None
+    assert found.low is not None
+    assert found.high is not None
     level = trial_plan().design.level(3)
     assert level is not None
     assert level < 0.05
