@@ -30,29 +30,36 @@ UNREACHED = 3
 def run(work: Coroutine[None, None, T]) -> T:
     """Carry out asynchronous work; Ctrl-C cancels it, its `finally` blocks run, then 130.
 
-    SIGTERM and a terminal that is closed do the same.
+    SIGTERM and a terminal that is closed do the same. Told again, it is cancelled again: what it
+    puts back then ends too, and says what is not back. A third Ctrl-C ends it wherever it is.
     """
-    return asyncio.run(_until_told(work))
-
-
-async def _until_told(work: Coroutine[None, None, T]) -> T:
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
     told: list[int] = []
+    try:
+        return asyncio.run(_until_told(work, told))
+    except asyncio.CancelledError:
+        if not told:
+            raise
+        raise (KeyboardInterrupt if told[0] == signal.SIGINT else click.Abort) from None
+
+
+async def _until_told(work: Coroutine[None, None, T], told: list[int]) -> T:
+    """The signals that came are noted in `told`."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
 
     def end(number: int) -> None:
         told.append(number)
+        if told.count(signal.SIGINT) > 1:
+            loop.remove_signal_handler(signal.SIGINT)
         if task is not None:
             task.cancel()
 
+    # asyncio's own handler would raise in the middle of what is put back
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        loop.add_signal_handler(signal.SIGINT, end, signal.SIGINT)
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:  # nohup's stays ignored
             loop.add_signal_handler(number, end, number)
-    try:
-        return await work
-    except asyncio.CancelledError:
-        if told:
-            raise click.Abort from None
-        raise
+    return await work
 
 
 @asynccontextmanager
