@@ -279,7 +279,15 @@ def stand(panel: Panel, place: Place) -> None:
     panel.styles.height = place.rows
 
 
-class Dialog(ModalScreen[Answer]):
+class Modal(ModalScreen[Answer]):
+    """Something over a screen that is closed once."""
+
+    def dismiss(self, result: Answer | None = None) -> AwaitComplete:
+        """Once: a key that waited behind the one that closed it must not close what lies below."""
+        return super().dismiss(result) if self.is_current else AwaitComplete()
+
+
+class Dialog(Modal[Answer]):
     """A panel over the dimmed screen; on a small one it is the screen."""
 
     wanted: ClassVar[tuple[int, int]] = (92, 27)
@@ -310,10 +318,6 @@ class Dialog(ModalScreen[Answer]):
         panel.about = self.about
         yield panel
         yield GuideBar(classes="guide")
-
-    def dismiss(self, result: Answer | None = None) -> AwaitComplete:
-        """Once: a key that waited behind the one that closed it must not close what lies below."""
-        return super().dismiss(result) if self.is_current else AwaitComplete()
 
     def wanted_rows(self, cells: int) -> int:
         """Rows that would show everything at a width."""

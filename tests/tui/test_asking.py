@@ -231,13 +231,16 @@ async def test_the_session_guard_holds_on_every_host() -> None:
         assert any("read-only" in toast for toast in toasts(app))
 
 
-async def test_a_dialog_closes_once_however_often_it_is_told() -> None:
-    async with running(story.pro6k_01(), "enter", "question_mark") as (app, pilot, _):
+@pytest.mark.parametrize(("key", "kind"), [("question_mark", HelpDialog), ("colon", CommandLine)])
+async def test_a_dialog_closes_once_however_often_it_is_told(
+    key: str, kind: type[HelpDialog | CommandLine]
+) -> None:
+    async with running(story.pro6k_01(), "enter", key) as (app, pilot, _):
         below = app.screen_stack[-2]
-        help_ = app.screen
-        assert isinstance(help_, HelpDialog)
+        over = app.screen
+        assert isinstance(over, kind)
         for _ in range(5):
-            help_.dismiss(None)
+            over.dismiss(None)
         await press(pilot)
         assert app.screen is below
 

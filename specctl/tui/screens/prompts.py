@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from textual import on
 from textual.message import Message
-from textual.screen import ModalScreen
 
 from specctl.domain.errors import UsageError
 from specctl.tui.arrange import Place
@@ -24,7 +23,7 @@ from specctl.tui.render.prompt import (
     draw_profiles,
     first_completion,
 )
-from specctl.tui.screen import stand
+from specctl.tui.screen import Modal, stand
 from specctl.tui.screens.choice import PickDialog
 
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ class CommandBar(Bar):
         return command_bar(self.editor, self.ghost, cells)
 
 
-class CommandLine(ModalScreen[Parsed | None]):
+class CommandLine(Modal[Parsed | None]):
     """The command line: verbs of the CLI, completed, with history."""
 
     AUTO_FOCUS = ""
