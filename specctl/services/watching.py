@@ -76,6 +76,9 @@ class HostWatch:
         self._asking: asyncio.Task[None] | None = None
         self._records: tuple[LaunchRecord, ...] = ()
         self._records_at_s = float("-inf")
+        self._markers: set[str] = set()
+        """Of the processes that were seen last."""
+
         self._known: dict[str, ServerWatch] = {} if known is None else known
         self._watches: dict[str, tuple[ServerWatch, list[asyncio.Task[None]]]] = {}
         self._look_now = asyncio.Event()
@@ -187,10 +190,15 @@ class HostWatch:
                 await asyncio.gather(*logs)
 
     async def _read_records(self, processes: tuple[ServerProcess, ...]) -> None:
-        """Now and then, and when a process carries a marker that no record explains."""
+        """Now and then, when a marker is one that no record explains, and when one is gone.
+
+        How a launch ended, and whether somebody asked for that, stands in its record.
+        """
+        markers = {p.identity.marker for p in processes} - {""}
         known = {record.launch_id for record in self._records}
-        is_new = any(p.identity.marker not in {"", *known} for p in processes)
-        if is_new or self._clock.monotonic() - self._records_at_s >= RECORDS_EVERY_S:
+        is_new, is_gone = not markers <= known, not self._markers <= markers
+        self._markers = markers
+        if is_new or is_gone or self._clock.monotonic() - self._records_at_s >= RECORDS_EVERY_S:
             self._records = await list_records(self.connection)
             self._records_at_s = self._clock.monotonic()
 
@@ -252,14 +260,19 @@ class HostWatch:
             log.fail(error.message)
 
     async def _poll_on(self, watch: ServerWatch, poller: ServerPoller) -> None:
+        """Not once it has ended: another server may answer on its port then."""
         while True:
-            watch.sample = await poller.poll()
-            self._store.apply(
-                ServerSampled(self.name, self._clock.now(), watch.server.name, watch.sample)
-            )
-            if poller.http == "200":
-                await watch.read_info()
+            if watch.server.state in ASKED_IN:
+                await self._poll_once(watch, poller)
             await self._clock.sleep(POLL_EVERY_S + poller.pause_s)
+
+    async def _poll_once(self, watch: ServerWatch, poller: ServerPoller) -> None:
+        watch.sample = await poller.poll()
+        self._store.apply(
+            ServerSampled(self.name, self._clock.now(), watch.server.name, watch.sample)
+        )
+        if poller.http == "200":
+            await watch.read_info()
 
     def _drop_all_but(self, names: set[str]) -> None:
         for name in self._watches.keys() - names:
