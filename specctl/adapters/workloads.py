@@ -58,9 +58,7 @@ def read_workload(name_or_file: str, *, root: Path | None = None) -> Workload:
     """A bundled workload by its name, or a file; raises UsageError or InvalidFileError."""
     if name_or_file in bundled_names():
         return read_bundled(name_or_file)
-    path = Path(name_or_file).expanduser()
-    if not path.is_absolute() and root is not None and not path.exists():
-        path = root / path
+    path = _place(name_or_file, root)
     try:
         raw = read_plain(path, MAX_BYTES)
     except ValueError as error:
@@ -70,6 +68,20 @@ def read_workload(name_or_file: str, *, root: Path | None = None) -> Workload:
             f"no workload {name_or_file}: {error.strerror or error}", hint=_hint(name_or_file)
         ) from error
     return parse_workload(raw, name=path.stem, file=name_or_file)
+
+
+def lasting_name(name_or_file: str, root: Path) -> str:
+    """A name or file that means the same workload from any folder."""
+    if name_or_file in bundled_names():
+        return name_or_file
+    path, root = _place(name_or_file, root).resolve(), root.resolve()
+    return str(path.relative_to(root) if path.is_relative_to(root) else path)
+
+
+def _place(file: str, root: Path | None) -> Path:
+    """Where a file is: from the folder one is in, else from the workspace."""
+    path = Path(file).expanduser()
+    return path if root is None or path.exists() else root / path
 
 
 def read_bundled(name: str) -> Workload:

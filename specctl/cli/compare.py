@@ -87,6 +87,8 @@ def command(
     specctl compare gpu8 kimi-baseline kimi-eagle3 kimi-ngram --budget 3h
     specctl compare gpu8 kimi-baseline kimi-eagle3 --over num-steps=1,3,5
     """  # noqa: D301  click reads \b
+    from specctl.adapters.workloads import lasting_name
+
     asked = Asked(concurrency, launches, budget, is_strict=strict or is_looked_at_once, axes=over)
     if resume is not None:
         if names or over:
@@ -99,15 +101,16 @@ def command(
     if most == 1:
         found = run(_compare(invocation, host, profiles, settings[0], is_dry=dry_run, yes=yes))
         return _end_comparison(found, as_json=as_json)
+    source = lasting_name(workload, invocation.workspace().root)
     design = design_of(most, margin, strict=strict, is_looked_at_once=is_looked_at_once)
     if over or len(profiles) > 2:  # noqa: PLR2004
         screening = screen_new(
-            invocation, host, profiles, settings, design, axes=over, source=workload,
+            invocation, host, profiles, settings, design, axes=over, source=source,
             budget_s=budget, is_dry=dry_run, yes=yes,
         )  # fmt: skip
         return _end_trial(run(screening), as_json=as_json)
     coming = run_trial(
-        invocation, host, profiles, settings, design, source=workload, budget_s=budget,
+        invocation, host, profiles, settings, design, source=source, budget_s=budget,
         is_dry=dry_run, yes=yes,
     )  # fmt: skip
     return _end_trial(run(coming), as_json=as_json)

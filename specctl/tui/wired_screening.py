@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from specctl.adapters.ledger import Ledger
 from specctl.adapters.paths import ledger_file
-from specctl.adapters.workloads import read_workload
+from specctl.adapters.workloads import lasting_name, read_workload
 from specctl.domain.errors import InvalidFileError, RefusedError, UsageError
 from specctl.domain.trial.asking import design_of
 from specctl.domain.trial.points import grid, read_axis
@@ -67,7 +67,7 @@ class WorkspaceScreenings(WorkspaceReading):
                 find=lambda name: self._found(name, ask.host),
                 secrets=self._known_secrets(),
                 clock=self._clock,
-                workload_source=ask.workload,
+                workload_source=lasting_name(ask.workload, self._workspace.root),
                 omitted=omitted,
                 ledger=ledger_file(),
             )
@@ -81,7 +81,7 @@ class WorkspaceScreenings(WorkspaceReading):
                 secrets=self._known_secrets(),
                 clock=self._clock,
                 ledger=ledger,
-                workload_source=ask.workload,
+                workload_source=lasting_name(ask.workload, self._workspace.root),
             )
 
     async def _arms_of(self, ask: TrialAsk) -> tuple[tuple[Profile, ...], tuple[Omitted, ...]]:

@@ -6,6 +6,7 @@ import pytest
 
 from specctl.adapters.workloads import (
     bundled_names,
+    lasting_name,
     parse_workload,
     read_bundled,
     read_warm_up,
@@ -139,3 +140,19 @@ def test_a_name_that_is_nothing_names_the_nearest(tmp_path):
         read_workload("strctured", root=tmp_path)
     assert "no workload strctured" in caught.value.message
     assert caught.value.hint == "Nearest: structured."
+
+
+def test_a_name_that_lasts_means_the_same_from_any_folder(tmp_path, monkeypatch):
+    root, elsewhere = tmp_path / "ops", tmp_path / "elsewhere"
+    for folder in (root / "sets", elsewhere):
+        folder.mkdir(parents=True)
+    (root / "sets/short.jsonl").write_text('{"prompt": "one"}\n')
+    (elsewhere / "mine.jsonl").write_text('{"prompt": "two"}\n')
+    monkeypatch.chdir(root / "sets")
+    assert lasting_name("chat", root) == "chat"
+    assert lasting_name("short.jsonl", root) == "sets/short.jsonl"
+    assert lasting_name("../../elsewhere/mine.jsonl", root) == str(elsewhere / "mine.jsonl")
+    monkeypatch.chdir(tmp_path)
+    for name in ("sets/short.jsonl", str(elsewhere / "mine.jsonl")):
+        assert len(read_workload(name, root=root).prompts) == 1
+        assert lasting_name(name, root) == name
