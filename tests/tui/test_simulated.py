@@ -16,7 +16,7 @@ from specctl.tui.panel import Painted
 from specctl.tui.render.lines import plain
 from specctl.tui.screen import Dialog, PanelScreen
 from specctl.tui.screens.alerts import AlertsScreen
-from specctl.tui.screens.choice import ChoiceDialog, NameDialog
+from specctl.tui.screens.choice import ChoiceDialog, NameDialog, PickDialog
 from specctl.tui.screens.commands import CommandsScreen
 from specctl.tui.screens.confirm import ConfirmDialog
 from specctl.tui.screens.difference import DifferenceScreen
@@ -121,6 +121,6 @@ def test_no_screen_is_forgotten_here() -> None:
         for module in modules
         for _, kind in inspect.getmembers(module, inspect.isclass)
         if issubclass(kind, PanelScreen | Dialog)
-        and kind not in {PanelScreen, AskingScreen, ListScreen, Dialog, ReadingDialog}
+        and kind not in {PanelScreen, AskingScreen, ListScreen, Dialog, ReadingDialog, PickDialog}
     }
     assert kinds == {*WAYS, *ABOUT_NO_HOST}
