@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from specctl.domain.training import TrainedOn
+
 BUSY_S = 10.0
 SHORTEST_PREFIX = 4
 LAST_S = 1e11
@@ -60,6 +62,7 @@ MIGRATIONS = (
         PRIMARY KEY (run, recipe, concurrency)
     ) STRICT;
     """,
+    "ALTER TABLE spreads ADD COLUMN trained_on TEXT NOT NULL DEFAULT ''",
 )
 """Each brings the file from one version to the next; a released one never changes."""
 
@@ -257,30 +260,48 @@ class Ledger:
         at_s: float,
         launches: int,
         spread: float,
+        trained_on: TrainedOn | None = None,
     ) -> None:
         """Keep how much launches of one recipe differed on a host (log scale)."""
-        row = (run_id, host, recipe, concurrency, at_s, launches, spread)
+        trained = _training_key(trained_on)
+        row = (run_id, host, recipe, concurrency, at_s, launches, spread, trained)
         with self._writing():
-            self._file.execute("INSERT OR REPLACE INTO spreads VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+            self._file.execute(
+                "INSERT OR REPLACE INTO spreads VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row
+            )
 
     def spreads(
-        self, host: str, recipes: Sequence[str], concurrency: int, since_s: float
+        self,
+        host: str,
+        recipes: Sequence[str],
+        concurrency: int,
+        since_s: float,
+        *,
+        trained_on: TrainedOn | None = None,
     ) -> tuple[tuple[int, float], ...]:
         """(launches, spread) of these recipes on a host at one concurrency since then.
+
+        Of launches that were sent the same training set, or none.
 
         A launch is measured at every concurrency, so more than one would count it again.
         """
         marks = ", ".join("?" for _ in recipes)
-        wanted = f"host = ? AND concurrency = ? AND at_s >= ? AND recipe IN ({marks})"
+        wanted = (
+            f"host = ? AND concurrency = ? AND at_s >= ? AND trained_on = ? AND recipe IN ({marks})"
+        )
         with self._reading():
             rows = self._file.execute(
                 f"SELECT launches, spread FROM spreads WHERE {wanted}",  # noqa: S608 - question marks
-                (host, concurrency, since_s, *recipes),
+                (host, concurrency, since_s, _training_key(trained_on), *recipes),
             )
             return tuple((count, spread) for count, spread in rows)
 
 
 _PROFILE = ("json_valid(profiles) AND EXISTS (SELECT 1 FROM json_each(profiles) WHERE value = ?)",)
+
+
+def _training_key(trained_on: TrainedOn | None) -> str:
+    return "" if trained_on is None else f"{trained_on.sha256}/{trained_on.prompts}"
 
 
 def _next_step(error: Exception) -> str:

@@ -14,6 +14,7 @@ from specctl.domain.errors import InvalidFileError, UsageError
 from specctl.domain.nearest import nearest
 from specctl.domain.probe import Prompt
 from specctl.domain.problem import Problem
+from specctl.domain.training import refuse_shared
 from specctl.domain.workload import Sampling, Workload
 
 if TYPE_CHECKING:
@@ -68,6 +69,20 @@ def read_workload(name_or_file: str, *, root: Path | None = None) -> Workload:
             f"no workload {name_or_file}: {error.strerror or error}", hint=_hint(name_or_file)
         ) from error
     return parse_workload(raw, name=path.stem, file=name_or_file)
+
+
+def read_training(
+    name_or_file: str,
+    measured: Sequence[Prompt],
+    *,
+    root: Path | None = None,
+    most: int | None = None,
+) -> Workload:
+    """A workload to train on, at most so many prompts; none of them may be `measured`."""
+    found = read_workload(name_or_file, root=root)
+    prompts = found.prompts[:most]
+    refuse_shared(measured, prompts)
+    return replace(found, prompts=prompts)
 
 
 def lasting_name(name_or_file: str, root: Path) -> str:

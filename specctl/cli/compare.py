@@ -16,7 +16,7 @@ from specctl.cli.compare_trial import write_outcome
 from specctl.cli.diagnostics import INTERRUPTED, say
 from specctl.cli.invocation import json_option, yes_option
 from specctl.cli.output import write_json
-from specctl.cli.probe import BUNDLED, Announcer
+from specctl.cli.probe import BUNDLED, Announcer, read_prompts
 from specctl.cli.running import finder, fleet_of, keeper_of, run, say_kept
 from specctl.domain.errors import UsageError
 from specctl.domain.events import RESTORING, PlanProgressed
@@ -44,6 +44,10 @@ if TYPE_CHECKING:
     help=f"{BUNDLED}, or a JSONL file of prompts.",
 )  # fmt: skip
 @click.option(
+    "--trained-on", metavar="NAME|FILE",
+    help="Send these prompts before each window, unmeasured; none may be in --workload.",
+)  # fmt: skip
+@click.option(
     "--concurrency", type=CONCURRENCIES, default="1", show_default=True,
     help="Requests at the same time; of several the verdict is about the first.",
 )  # fmt: skip
@@ -59,6 +63,7 @@ def command(
     names: tuple[str, ...],
     *,
     workload: str,
+    trained_on: str | None,
     concurrency: tuple[int, ...],
     prompts: int | None,
     launches: int | None,
@@ -86,17 +91,17 @@ def command(
     specctl compare gpu8 mimo-7b-baseline mimo-7b-nextn --budget 3h
     specctl compare gpu8 kimi-baseline kimi-eagle3 kimi-ngram --budget 3h
     specctl compare gpu8 kimi-baseline kimi-eagle3 --over num-steps=1,3,5
+    specctl compare gpu8 base ngram --workload real.jsonl --trained-on past.jsonl
     """  # noqa: D301  click reads \b
     from specctl.adapters.workloads import lasting_name
 
     asked = Asked(concurrency, launches, budget, is_strict=strict or is_looked_at_once, axes=over)
     if resume is not None:
-        if names or over:
-            raise UsageError("--resume takes everything from the trial", hint="Name nothing else.")
+        _refuse_more(names, over, trained_on)
         coming = go_on(invocation, resume, budget_s=budget, is_dry=dry_run, yes=yes)
         return _end_trial(run(coming), as_json=as_json)
     host, profiles = _split(names)
-    settings = _settings(invocation, workload, concurrency, prompts)
+    settings = _settings(invocation, workload, trained_on, concurrency, prompts)
     most = _launches(asked, len(profiles))
     if most == 1:
         found = run(_compare(invocation, host, profiles, settings[0], is_dry=dry_run, yes=yes))
@@ -104,16 +109,17 @@ def command(
     source = lasting_name(workload, invocation.workspace().root)
     design = design_of(most, margin, strict=strict, is_looked_at_once=is_looked_at_once)
     if over or len(profiles) > 2:  # noqa: PLR2004
-        screening = screen_new(
-            invocation, host, profiles, settings, design, axes=over, source=source,
-            budget_s=budget, is_dry=dry_run, yes=yes,
-        )  # fmt: skip
-        return _end_trial(run(screening), as_json=as_json)
-    coming = run_trial(
-        invocation, host, profiles, settings, design, source=source, budget_s=budget,
-        is_dry=dry_run, yes=yes,
-    )  # fmt: skip
+        coming = screen_new(invocation, host, profiles, settings, design, axes=over, source=source,
+                            budget_s=budget, is_dry=dry_run, yes=yes)  # fmt: skip
+    else:
+        coming = run_trial(invocation, host, profiles, settings, design, source=source,
+                           budget_s=budget, is_dry=dry_run, yes=yes)  # fmt: skip
     return _end_trial(run(coming), as_json=as_json)
+
+
+def _refuse_more(*named: object) -> None:
+    if any(named):
+        raise UsageError("--resume takes everything from the trial", hint="Name nothing else.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,14 +161,26 @@ def _launches(asked: Asked, profiles: int) -> int:
 
 
 def _settings(
-    invocation: Invocation, workload: str, concurrencies: Sequence[int], prompts: int | None
+    invocation: Invocation,
+    workload: str,
+    trained_on: str | None,
+    concurrencies: Sequence[int],
+    prompts: int | None,
 ) -> tuple[Settings, ...]:
-    from specctl.adapters.workloads import read_workload
+    from specctl.adapters.workloads import lasting_name
     from specctl.services.probing import Settings
 
-    read = read_workload(workload, root=invocation.workspace().root)
+    measured, training = read_prompts(invocation, workload, trained_on, prompts)
+    root = invocation.workspace().root
+    source = "" if trained_on is None else lasting_name(trained_on, root)
     return tuple(
-        Settings(workload=read, concurrency=concurrency, most_prompts=prompts)
+        Settings(
+            workload=measured,
+            concurrency=concurrency,
+            most_prompts=prompts,
+            training=training,
+            training_source=source,
+        )
         for concurrency in concurrencies
     )
 

@@ -19,6 +19,7 @@ from specctl.domain.comparison_rows import difference_words
 from specctl.domain.errors import RefusedError, UsageError
 from specctl.domain.plain import plain
 from specctl.domain.runs import RunKind
+from specctl.domain.training import with_label
 from specctl.domain.trial.points import grid, read_axis
 from specctl.domain.trial.running import final_word
 from specctl.domain.trial.screening_published import publish_screening
@@ -242,7 +243,8 @@ def write_ranking(
     plan: ScreeningPlan, standing: ScreeningStanding, survivor: str | None = None
 ) -> None:
     """A screening as text."""
-    write(style(f"{plan.host}  {plan.workload}  screening {plan.id}", "bold"))
+    workload = with_label(plan.workload, plan.trained_on)
+    write(style(f"{plan.host}  {workload}  screening {plan.id}", "bold"))
     for line in table(RANKING_HEADERS, ranking_rows(standing, survivor), right=RANKING_RIGHT):
         write(line)
     write()

@@ -13,6 +13,7 @@ from specctl.domain.comparison_rows import (
     comparison_rows,
     comparison_words,
 )
+from specctl.domain.training import with_label
 
 if TYPE_CHECKING:
     from specctl.domain.comparison import Comparison
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
 def write_comparison(found: Comparison) -> None:
     """Its arms, its categories where there are several, and what the tables do not say."""
-    write(style(f"{found.host}  {found.workload}  concurrency {found.concurrency}", "bold"))
+    workload = with_label(found.workload, found.trained_on)
+    write(style(f"{found.host}  {workload}  concurrency {found.concurrency}", "bold"))
     for line in table(HEADERS, comparison_rows(found), right=" ".join(HEADERS[1:])):
         write(line)
     rows = category_rows(found)

@@ -13,6 +13,7 @@ from specctl.cli.trial_progress import TrialAnnouncer, is_trial_agreed
 from specctl.domain.comparison_rows import difference_words
 from specctl.domain.errors import UsageError
 from specctl.domain.plain import plain
+from specctl.domain.training import with_label
 from specctl.domain.trial.published import publish
 from specctl.domain.trial.rows import (
     CATEGORY_HEADERS,
@@ -213,7 +214,8 @@ def publish_outcome(outcome: TrialOutcome) -> PublishedTrial:
 def write_summary(summary: TrialSummary) -> None:
     """A trial as text."""
     plan = summary.plan
-    write(style(f"{plan.host}  {plan.workload}  trial {plan.id}", "bold"))
+    workload = with_label(plan.workload, plan.trained_on)
+    write(style(f"{plan.host}  {workload}  trial {plan.id}", "bold"))
     for line in table(HEADERS, trial_rows(summary), right=RIGHT):
         write(line)
     for one in summary.concurrencies:

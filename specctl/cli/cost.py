@@ -104,7 +104,7 @@ def command(
     if asked["dry_run"]:
         return 0
     rows = () if figures is None else cost_rows(figures, profile, earlier=earlier, typed=typed)
-    notes = find_unpredicted(rows, earlier)
+    notes = find_unpredicted(rows, earlier, figures.trained_on if figures else None)
     is_single = any(pair.low is None for pair in figures.pairs) if figures else False
     found = CostReport(
         host=host,

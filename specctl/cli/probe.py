@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from specctl.domain.events import Event
     from specctl.domain.probe import ProbeResult
     from specctl.domain.state import State
+    from specctl.domain.workload import Workload
     from specctl.services.probing import Settings
 
 BUNDLED = "chat, code, maths, mixed, novel, quote, repetition, soak, structured, tiny"
@@ -73,6 +74,10 @@ def read_rate(ctx: click.Context, param: click.Parameter, value: str | None) -> 
 @click.option("--prompts", type=click.IntRange(1), metavar="N", help="At most so many prompts.")
 @click.option("--warm", is_flag=True, help="Do not flush; a warm cache is wanted.")
 @click.option(
+    "--trained-on", metavar="NAME|FILE",
+    help="Send these prompts after each flush, unmeasured; none may be in --workload.",
+)  # fmt: skip
+@click.option(
     "--timeout", "timeout_s", type=Seconds(0.1, 86400), default=600.0, show_default=True,
     metavar="SECONDS",
     help="For one request.",
@@ -91,6 +96,7 @@ def command(
     in_flight: int,
     prompts: int | None,
     warm: bool,
+    trained_on: str | None,
     timeout_s: float,
     as_json: bool,
 ) -> int:
@@ -104,12 +110,18 @@ def command(
     specctl probe gpu8
     specctl probe gpu8/7c1e --workload real.jsonl --concurrency 8
     specctl probe gpu8 --workload soak --rate 2/s
+    specctl probe gpu8 --workload real.jsonl --trained-on others.jsonl
     """  # noqa: D301  click reads \b
-    from specctl.adapters.workloads import read_workload
     from specctl.services.probing import Settings
 
+    if warm and trained_on is not None:
+        raise UsageError(
+            "--warm takes the cache as found, --trained-on flushes it first", hint="Choose one."
+        )
+    measured, training = read_prompts(invocation, workload, trained_on, prompts)
     settings = Settings(
-        workload=read_workload(workload, root=invocation.workspace().root),
+        workload=measured,
+        training=training,
         concurrency=concurrency or 1,
         arrivals=_arrivals(rate_per_s, kind, seed, in_flight, concurrency),
         accepts_warm=warm,
@@ -124,6 +136,19 @@ def command(
         write_result(result)
     _say_what_of_it(target, result)
     return 1 if result.void else 0
+
+
+def read_prompts(
+    invocation: Invocation, workload: str, trained_on: str | None, most: int | None
+) -> tuple[Workload, Workload | None]:
+    """What is measured, and what is sent before; raises UsageError where they share a prompt."""
+    from specctl.adapters.workloads import read_training, read_workload
+
+    root = invocation.workspace().root
+    measured = read_workload(workload, root=root)
+    if trained_on is None:
+        return measured, None
+    return measured, read_training(trained_on, measured.prompts[:most], root=root, most=most)
 
 
 def _arrivals(
@@ -195,7 +220,8 @@ def _announce(host: str, profile: str | None, settings: Settings, now_s: float) 
     if settings.arrivals is not None:
         how = settings.arrivals.words
     takes = estimate_probe(ledger_file(), host, profile, settings, now_s=now_s)
-    say(f"{requests} prompts of {settings.workload.name}, {how}; {takes.said('it')}")
+    trained = f"; {settings.trained_on.words}" if settings.trained_on else ""
+    say(f"{requests} prompts of {settings.workload.name}, {how}{trained}; {takes.said('it')}")
 
 
 QUARTERS = 4

@@ -16,6 +16,7 @@ from specctl.domain.advice import (
 )
 from specctl.domain.cost import WORTH_MARGIN, find_suspects
 from specctl.domain.errors import UsageError
+from specctl.domain.training import exact_label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -179,6 +180,7 @@ def _refuse_apart(runs: Sequence[RunFigures], pairs: Sequence[PairFigures]) -> N
     kinds = {
         "hosts": {run.host for run in runs},
         "workloads": {(run.workload_sha256 or "")[:12] for run in runs},
+        "training sets": {exact_label(run.trained_on) for run in runs},
         "baselines": {pair.base.profile for pair in pairs},
     }
     for name, found in kinds.items():

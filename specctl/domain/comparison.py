@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from specctl.domain.probe import ProbeResult
     from specctl.domain.profile import Profile
+    from specctl.domain.training import TrainedOn
 
 ONE_LAUNCH = (
     "One launch per arm is a number, not a verdict: launches of the same profile differ, and by "
@@ -99,6 +100,8 @@ class Comparison:
     """What ran before and what became of it, in words."""
 
     interrupted: bool = False
+    trained_on: TrainedOn | None = None
+    """What every arm was sent before each window; None: it was measured cold."""
 
     @property
     def baseline(self) -> Arm:

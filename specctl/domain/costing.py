@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 
 from specctl.domain.cost import SAME_WINDOWS, TYPED, find_suspects
 from specctl.domain.errors import UsageError
+from specctl.domain.training import exact_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from specctl.domain.interconnect import AllReduce, Link
     from specctl.domain.run_figures import ArmFigures, PairFigures, RunFigures
+    from specctl.domain.training import TrainedOn
 
 RECORDED = "step times that the servers themselves recorded"
 ONE_LAUNCH = "one launch each is a number, never a verdict; specctl compare says how sure it is"
@@ -89,7 +91,8 @@ def cost_rows(
     if not pairs:
         why = run.void or f"{profile} was not measured beside a baseline"
         raise UsageError(f"run {run.run} says no costs: {why}")
-    return tuple(_row(pair, earlier, typed) for pair in pairs)
+    alike = [one for one in earlier if one.trained_on == run.trained_on]
+    return tuple(_row(pair, alike, typed) for pair in pairs)
 
 
 def _row(pair: PairFigures, earlier: Sequence[RunFigures], typed: TypedCosts | None) -> CostRow:
@@ -188,14 +191,22 @@ def _prediction(
     )
 
 
-def find_unpredicted(rows: Sequence[CostRow], earlier: Sequence[RunFigures]) -> tuple[str, ...]:
-    """Earlier runs that measured nothing at the same concurrencies."""
+def find_unpredicted(
+    rows: Sequence[CostRow], earlier: Sequence[RunFigures], trained_on: TrainedOn | None = None
+) -> tuple[str, ...]:
+    """Earlier runs that measured nothing at the same concurrencies, or not after `trained_on`."""
     used = {one.source for row in rows for one in row.predictions}
     return tuple(
-        f"run {run.run} predicts nothing: the profile was not measured at these concurrencies in it"
+        f"run {run.run} predicts nothing: {_why_unused(run, trained_on)}"
         for run in earlier
         if _source(run) not in used
     )
+
+
+def _why_unused(run: RunFigures, trained_on: TrainedOn | None) -> str:
+    if run.trained_on != trained_on:
+        return f"it was {exact_label(run.trained_on)}, not {exact_label(trained_on)}"
+    return "the profile was not measured at these concurrencies in it"
 
 
 @dataclass(frozen=True, slots=True)

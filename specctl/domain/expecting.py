@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from specctl.domain.training import label
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -97,23 +99,28 @@ def expect(
     """Each expectation of a profile against the first of `runs` that measured it.
 
     `recipe` and `baseline_recipe` are the hashes of what both are now; without a concurrency the
-    first that was measured counts, which is the one a trial's verdict is about.
+    first that was measured counts, which is the one a trial's verdict is about. Runs that were warm
+    after a training set are not held against it.
     """
     asked = _Asked(host, profile, recipe, concurrency, baseline_recipe)
+    warm = [run for run in runs if run.trained_on is not None]
+    runs = [run for run in runs if run.trained_on is None]
     rows = []
     if (length := profile.expectation.accept_length) is not None:
-        rows.append(_expect_length(asked, length, runs))
+        rows.append(_expect_length(asked, length, runs, warm))
     if (speedup := profile.expectation.speedup) is not None:
-        rows.append(_expect_speedup(asked, speedup, runs))
+        rows.append(_expect_speedup(asked, speedup, runs, warm))
     return tuple(rows)
 
 
-def _expect_length(asked: _Asked, expected: float, runs: Sequence[RunFigures]) -> Expected:
+def _expect_length(
+    asked: _Asked, expected: float, runs: Sequence[RunFigures], warm: Sequence[RunFigures]
+) -> Expected:
     for run in runs:
         for arm in run.arms:
             if asked.holds(arm):
                 return _judge_length(asked, expected, run, arm)
-    return _not_measured(asked, "accept_length", expected)
+    return _not_measured(asked, "accept_length", expected, warm)
 
 
 def _judge_length(asked: _Asked, expected: float, run: RunFigures, arm: ArmFigures) -> Expected:
@@ -143,13 +150,15 @@ def _judge_length(asked: _Asked, expected: float, run: RunFigures, arm: ArmFigur
     )
 
 
-def _expect_speedup(asked: _Asked, expected: float, runs: Sequence[RunFigures]) -> Expected:
+def _expect_speedup(
+    asked: _Asked, expected: float, runs: Sequence[RunFigures], warm: Sequence[RunFigures]
+) -> Expected:
     for run in runs:
         for pair in run.pairs:
             is_against_it = asked.profile.baseline in (None, pair.base.profile)
             if is_against_it and asked.holds(pair.arm):
                 return _judge_speedup(asked, expected, run, pair)
-    return _not_measured(asked, "speedup", expected)
+    return _not_measured(asked, "speedup", expected, warm)
 
 
 def _judge_speedup(asked: _Asked, expected: float, run: RunFigures, pair: PairFigures) -> Expected:
@@ -190,7 +199,9 @@ def _place(expected: float, pair: PairFigures) -> tuple[Met, str]:
     return Met.NOT_SHOWN, "the interval holds the expected value: more launches would say"
 
 
-def _not_measured(asked: _Asked, figure: str, expected: float) -> Expected:
+def _not_measured(
+    asked: _Asked, figure: str, expected: float, warm: Sequence[RunFigures]
+) -> Expected:
     profile = asked.profile
     against = f" against {profile.baseline}" if figure == "speedup" and profile.baseline else ""
     return Expected(
@@ -205,5 +216,12 @@ def _not_measured(asked: _Asked, figure: str, expected: float) -> Expected:
         run=None,
         concurrency=None,
         met=Met.NOT_MEASURED,
-        words=f"no run of the ledger measured it{against}",
+        words=f"no run of the ledger measured it{against}{_only_warm(asked, warm)}",
     )
+
+
+def _only_warm(asked: _Asked, warm: Sequence[RunFigures]) -> str:
+    for run in warm:
+        if any(asked.holds(arm) for arm in run.arms):
+            return f" cold; {run.kind} {run.run} was {label(run.trained_on)}"
+    return ""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from specctl.domain.missing import Missing
     from specctl.domain.open_loop import OpenLoop
+    from specctl.domain.training import TrainedOn
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,3 +229,6 @@ class ProbeResult:
 
     forced_by: str | None = None
     """The variable of the server's environment that makes accept lengths up; None: none seen."""
+
+    trained_on: TrainedOn | None = None
+    """What it was sent after the flush and before what is measured; None: nothing."""

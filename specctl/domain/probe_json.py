@@ -40,6 +40,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
     compared = Compared(
         host=comparison.host,
         workload=comparison.workload,
+        trained_on=comparison.trained_on,
         concurrency=comparison.concurrency,
         baseline=comparison.baseline.profile,
         arms=tuple(_arm(arm) for arm in comparison.arms),

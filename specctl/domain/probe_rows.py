@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from specctl.domain.probing import request_accept_length
+from specctl.domain.training import label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -111,11 +112,17 @@ def _circumstance_rows(result: ProbeResult) -> tuple[Row, ...]:
         _row(result, "energy", "energy_per_token_j", _joules, _energy_note(result)),
         Row("requests", f"{good} of {len(result.requests)}", f"{result.concurrency} {times}"),
         Row("cache", result.cache_state or ABSENT, _cached(result)),
+        *_training_rows(result),
         Row("prompts", result.workload or ABSENT, result.rendering),
     ]
     if cpu is not None:
         rows.append(Row("client", f"{cpu:.1f} %", "of a core"))
     return tuple(rows)
+
+
+def _training_rows(result: ProbeResult) -> tuple[Row, ...]:
+    trained_on = result.trained_on
+    return () if trained_on is None else (Row("state", label(trained_on), trained_on.words),)
 
 
 def _joules(value: float) -> str:

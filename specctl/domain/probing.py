@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from specctl.domain.energy import Energy
     from specctl.domain.open_loop import Arrivals
     from specctl.domain.probe import RequestResult, Void
+    from specctl.domain.training import TrainedOn
 
 COUNTED = "1 + accepted drafts / verify steps"
 ESTIMATED = "(tokens - first tokens) / verify steps: this version does not count accepted drafts"
@@ -75,10 +76,14 @@ class Window:
     forced_by: str | None = None
     """The variable that makes accept lengths up."""
 
+    trained_on: TrainedOn | None = None
+    """What was sent between the flush and the window."""
+
 
 AS_SENT = (
     "server", "profile", "concurrency", "wall_s", "identity_key", "started_at_s", "algorithm",
     "cache_state", "workload", "workload_sha256", "temperature", "rendering", "loop_lag_p99_s",
+    "forced_by", "trained_on",
 )  # fmt: skip
 """Of a window, as its result has them too."""
 
@@ -131,7 +136,6 @@ def add_up(
         fillers=len(fillers),
         **_add_energy(window, (*good, *fillers), missing),
         open_loop=_open_loop(window, requests, streams, pace.gap_p99_s),
-        forced_by=window.forced_by,
     )
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from specctl.domain.probe import ProbeResult
     from specctl.domain.server import Milestone
     from specctl.domain.state import HostState
+    from specctl.domain.training import TrainedOn
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,6 +324,9 @@ class Compared:
 
     host: str
     workload: str
+    trained_on: TrainedOn | None
+    """What every arm was sent before each window; None: it was measured cold."""
+
     concurrency: int
     baseline: str
     """The profile of the first arm."""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from specctl.domain.probe import ProbeResult
+    from specctl.domain.training import TrainedOn
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,9 @@ class RunFigures:
     is_simulated: bool = False
     workload: str | None = None
     """Its name."""
+
+    trained_on: TrainedOn | None = None
+    """What servers were sent before each window; None: they were measured cold."""
 
     void: str = ""
     """Why its figures must not be used; empty when they may."""

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from specctl.domain.training import TrainedOn
+
 
 class RunKind(Enum):
     """What was done."""
@@ -70,6 +72,9 @@ class Provenance:
     workload_sha256: str | None = None
     rendering: str | None = None
     """How prompts became tokens: the hashes of tokenizer and chat template."""
+
+    trained_on: TrainedOn | None = None
+    """What servers were sent before each window; None: they were measured cold."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from specctl.domain.probe import ProbeResult
 from specctl.domain.sample import Sample, ServerSample
 from specctl.domain.server import Server
 from specctl.domain.state import Link
+from specctl.domain.training import TrainedOn
 
 if TYPE_CHECKING:
     from enum import Enum
@@ -38,6 +39,7 @@ _NAMES: dict[str, Any] = {
     "Sample": Sample,
     "Server": Server,
     "ServerSample": ServerSample,
+    "TrainedOn": TrainedOn,
 }
 """What the annotations of events name and their modules import for type checkers only."""
 

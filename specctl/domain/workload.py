@@ -147,18 +147,19 @@ def refuse_repeated(prompts: Sequence[Rendered], warm_up: Sequence[Rendered]) ->
     for rendered in prompts:
         if rendered.key in seen:
             raise UsageError(
-                f"the workload holds a prompt twice: {_excerpt(rendered.prompt)}",
+                f"the workload holds a prompt twice: {excerpt(rendered.prompt)}",
                 hint="The second would find the first in the cache; remove one.",
             )
         seen.add(rendered.key)
     for rendered in warm_up:
         if rendered.key in seen:
             raise UsageError(
-                f"a warm-up prompt is also measured: {_excerpt(rendered.prompt)}",
+                f"a warm-up prompt is also measured: {excerpt(rendered.prompt)}",
                 hint="Change the workload: its prompts must not be warmed up with.",
             )
 
 
-def _excerpt(prompt: Prompt) -> str:
+def excerpt(prompt: Prompt) -> str:
+    """Its beginning, quoted."""
     text = prompt.text or " ".join(content for _, content in prompt.messages)
     return repr(text[:60])

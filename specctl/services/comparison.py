@@ -62,7 +62,8 @@ class ComparisonPlan:
         """What would be done, in order."""
         workload = self.settings.workload
         prompts = len(workload.prompts[: self.settings.most_prompts])
-        probe = f"probe it with {prompts} prompts of {workload.name}, stop it"
+        trained = f", {self.settings.trained_on.words}" if self.settings.trained_on else ""
+        probe = f"probe it with {prompts} prompts of {workload.name}{trained}, stop it"
         return (
             *(
                 f"stop {former.server.name} ({former.profile.name})"
@@ -198,4 +199,5 @@ def _comparison(
         differences=tuple(differences),
         restored=restored,
         interrupted=is_interrupted,
+        trained_on=plan.settings.trained_on,
     )

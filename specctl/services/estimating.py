@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from specctl.domain.probe import ProbeResult
     from specctl.domain.runs import Run
+    from specctl.domain.workload import Workload
     from specctl.services.probing import Settings
 
 NEWEST = 5
@@ -39,7 +40,9 @@ def estimate_probe(
     sizes = [prompt.max_tokens for prompt in prompts]
     if settings.arrivals is not None:
         last_s = settings.arrivals.due_s(len(sizes))[-1]
-        return Estimate(last_s, "for the arrivals, and until the last of them is answered")
+        after = " after the training set" if settings.training else ""
+        words = f"for the arrivals{after}, and until the last of them is answered"
+        return Estimate(last_s, words)
     if profile is None:
         return estimate((), (), why_unknown="the server follows no profile")
     try:
@@ -50,7 +53,20 @@ def estimate_probe(
         return estimate((), (), why_unknown=error.message)
     why = f"{profile} was never measured on {host}"
     warm_up = [prompt.max_tokens for prompt in read_warm_up(prompts).prompts]
-    return estimate(_loops(sizes, warm_up, settings.concurrency), known, why_unknown=why)
+    loops = (
+        *_loops(sizes, warm_up, settings.concurrency),
+        *_training_loops(settings.training, settings.concurrency),
+    )
+    return estimate(loops, known, why_unknown=why)
+
+
+def _training_loops(training: Workload | None, concurrency: int) -> tuple[Loop, ...]:
+    """Before the measured loop, and again before the streamed one."""
+    if training is None:
+        return ()
+    count = len(training.prompts)
+    tokens = sum(prompt.max_tokens for prompt in training.prompts)
+    return (Loop(count, tokens, min(concurrency, count)),) * 2
 
 
 def _loops(sizes: list[int], warm_up: list[int], concurrency: int) -> tuple[Loop, ...]:

@@ -11,6 +11,7 @@ from specctl.adapters.paths import written_ns
 from specctl.domain.alerts.judging import Even
 from specctl.domain.errors import UsageError
 from specctl.domain.runs import RunKind
+from specctl.domain.training import warm_words
 from specctl.services.run_figures import figures_of
 from specctl.services.runs import gather
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from specctl.adapters.clock import Clock
     from specctl.adapters.workspace import Workspace
     from specctl.domain.run_figures import RunFigures
+    from specctl.domain.training import TrainedOn
 
 HINT = "stop it, or try another draft length: specctl advise"
 MOST_READ = 30
@@ -89,9 +91,9 @@ def _read(ledger: Ledger, kind: RunKind) -> Iterator[tuple[float, RunFigures]]:
 
     Working out a trial takes long: an older one would be outdone anyway.
     """
-    told: set[tuple[str, tuple[str, ...]]] = set()
+    told: set[tuple[str, tuple[str, ...], TrainedOn | None]] = set()
     for run in ledger.runs(kind=kind, most=MOST_READ):
-        about = run.host, run.profiles
+        about = run.host, run.profiles, run.provenance.trained_on
         if about in told:
             continue
         with suppress(UsageError):  # one that measured nothing, or is damaged, gives none
@@ -108,24 +110,37 @@ def _tells_all(figures: RunFigures, profiles: Sequence[str]) -> bool:
 
 
 def gathered(runs: Sequence[RunFigures], baselines: Mapping[str, str]) -> Evens:
-    """Break-evens of runs in the order of their time: the newest of each profile counts.
+    """Break-evens of runs in the order of their time: the newest cold one of each profile counts.
 
-    Two probes, of a profile and of its baseline, give one where no run measured both.
+    Two probes, of a profile and of its baseline, give one where no run measured both. One that was
+    warm after a training set counts where no cold one is known, and is called warm.
     """
+    cold = _gathered([run for run in runs if run.trained_on is None], baselines)
+    warm: Evens = {}
+    for trained_on in dict.fromkeys(run.trained_on for run in runs if run.trained_on):
+        alike = [run for run in runs if run.trained_on == trained_on]
+        for host, evens in _gathered(alike, baselines).items():
+            warm.setdefault(host, {}).update(evens)
+    return {host: {**warm.get(host, {}), **cold.get(host, {})} for host in (*warm, *cold)}
+
+
+def _gathered(runs: Sequence[RunFigures], baselines: Mapping[str, str]) -> Evens:
+    """Of runs that are all cold, or all warm after the same set."""
     out: Evens = {}
     steps: dict[tuple[str, str, int], float] = {}
+    warm = warm_words(runs[0].trained_on) if runs else ""
     for run in runs:
         for arm in run.arms if not run.pairs else ():
             if arm.step_s is not None:
                 steps[run.host, arm.profile, arm.concurrency] = arm.step_s
         for pair in reversed(run.pairs):  # the smallest batch last: it stays
             if pair.break_even is not None:
-                source = f"{run.kind} {run.run}, {pair.arm.concurrency} at a time"
+                source = f"{run.kind} {run.run}, {pair.arm.concurrency} at a time{warm}"
                 even = Even(pair.break_even, source, f"{HINT} {run.run}")
                 out.setdefault(run.host, {})[pair.arm.profile] = even
     for (host, profile, concurrency), step_s in sorted(steps.items(), reverse=True):
         base_s = steps.get((host, baselines.get(profile, ""), concurrency))
         if base_s and profile not in out.get(host, {}):
-            source = f"probes of it and {baselines[profile]}, {concurrency} at a time"
+            source = f"probes of it and {baselines[profile]}, {concurrency} at a time{warm}"
             out.setdefault(host, {})[profile] = Even(step_s / base_s, source)
     return out

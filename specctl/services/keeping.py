@@ -54,7 +54,12 @@ class Keeper:
         return await self._keep(
             RunKind.PROBE,
             _described(
-                read_provenance(connection, () if profile is None else (profile,), workload),
+                read_provenance(
+                    connection,
+                    () if profile is None else (profile,),
+                    workload,
+                    result.trained_on,
+                ),
                 connection,
                 server,
                 keys,
@@ -158,7 +163,7 @@ class Keeper:
 async def _of_comparison(
     connection: Connection, profiles: Sequence[Profile], workload: Workload, found: Comparison
 ) -> Provenance:
-    provenance = await read_provenance(connection, profiles, workload)
+    provenance = await read_provenance(connection, profiles, workload, found.trained_on)
     arguments = {arm.profile: arm.arguments for arm in found.arms}
     return with_arguments(provenance, plain(arguments), None)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from specctl.domain.comparison import Arm, Comparison, Unasked
 from specctl.domain.errors import UsageError
 from specctl.domain.probe import ProbeResult
+from specctl.domain.training import TrainedOn
 from specctl.domain.unplain import object_of
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def _comparison(found: Mapping[str, Any], arguments: Mapping[str, Mapping[str, A
     arms = tuple(_arm(arm, arguments.get(arm["profile"], {})) for arm in found["arms"])
     if not arms:
         raise ValueError("arms: there is none")
+    trained = found.get("trained_on")
     return Comparison(
         host=str(found["host"]),
         workload=str(found["workload"]),
@@ -35,6 +37,7 @@ def _comparison(found: Mapping[str, Any], arguments: Mapping[str, Mapping[str, A
         differences=tuple(object_of(Unasked, one, {}) for one in found["differences"]),
         restored=tuple(map(str, found["restored"])),
         interrupted=bool(found["interrupted"]),
+        trained_on=None if trained is None else object_of(TrainedOn, trained, {}),
     )
 
 

@@ -34,6 +34,7 @@ def with_predictions(ledger: Ledger, plan: TrialPlan) -> TrialPlan:
         plan.workload,
         plan.workload_sha256,
         plan.concurrencies,
+        plan.trained_on,
     )
     return replace(plan, predicted=predict_trial(ledger, asked))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from specctl.adapters.workloads import read_warm_up
@@ -12,6 +13,7 @@ from specctl.domain.fillers import Filled, fill, find_unfilled, make_fillers
 from specctl.domain.probe import Prompt, Void, VoidKind
 from specctl.domain.probing import Window, add_up
 from specctl.domain.simulated_acceptance import VARIABLES, forced_on, forced_words
+from specctl.domain.training import refuse_shared_rendered
 from specctl.domain.validity import (
     find_busy_client,
     find_changed_server,
@@ -27,7 +29,7 @@ from specctl.domain.validity import (
 from specctl.domain.workload import choose_streamed, refuse_repeated
 from specctl.services.gpu_watch import GpuWatch
 from specctl.services.host_reading import list_processes
-from specctl.services.probe_sending import MEASURING, STREAMING, WARMING, Sender
+from specctl.services.probe_sending import MEASURING, STREAMING, TRAINING, WARMING, Sender
 from specctl.services.rendering import render
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ TRIE_AS_FOUND = (
 )
 
 WARM_STREAMS = "first-token times are of a cache that holds these prompts"
+TRAINED_STREAMS = "first-token times are of a cache that holds that set"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,7 @@ class _Ready:
 
     prompts: tuple[Rendered, ...]
     warm_up: tuple[Rendered, ...]
+    training: tuple[Rendered, ...] = ()
     fillers: tuple[Rendered, ...] = ()
     """Twice the concurrency for the measured loop, as many for the streamed one."""
 
@@ -78,11 +82,14 @@ class _Sent:
 
     energy: Energy | None = None
     notes: tuple[str, ...] = ()
+    training: tuple[Pass, ...] = ()
+    """In no figure."""
 
     @property
     def all(self) -> tuple[RequestResult, ...]:
-        """Every request, fillers too."""
-        return tuple(result for one in (self.main, *self.side) for result in one.sent)
+        """Every request, fillers and training too."""
+        passes = (*self.training, self.main, *self.side)
+        return tuple(result for one in passes for result in one.sent)
 
     @property
     def streamed(self) -> tuple[RequestResult, ...]:
@@ -91,7 +98,7 @@ class _Sent:
 
 
 class ProbeRun:
-    """One probe of one server: warm-up, flush, measured requests, streamed requests."""
+    """One probe of one server: warm-up, flush, training, measured and streamed requests."""
 
     def __init__(
         self, measured: MeasuredServer, settings: Settings, store: Store, clock: Clock
@@ -126,11 +133,15 @@ class ProbeRun:
         has_batch = settings.arrivals is None and settings.concurrency > 1
         fillers = make_fillers(warm_up, 4 * settings.concurrency if has_batch else 0)
         self._sender.say("rendering prompts", 0, len(chosen))
-        rendering = await render(self._measured.connection, info, [*chosen, *warm_up, *fillers])
-        prompts, rest = rendering.prompts[: len(chosen)], rendering.prompts[len(chosen) :]
-        refuse_repeated(prompts, rest)
-        count = len(warm_up)
-        return _Ready(info, rendering.words, prompts, rest[:count], rest[count:])
+        training = settings.training.prompts if settings.training else ()
+        groups = (chosen, warm_up, training, fillers)
+        everything = [prompt for group in groups for prompt in group]
+        rendering = await render(self._measured.connection, info, everything)
+        found = iter(rendering.prompts)
+        prompts, warm, trained, filling = (tuple(islice(found, len(group))) for group in groups)
+        refuse_repeated(prompts, (*warm, *filling))
+        refuse_shared_rendered(prompts, trained)
+        return _Ready(info, rendering.words, prompts, warm, trained, filling)
 
     async def _warm_up(self, ready: _Ready) -> None:
         running = (await self._measured.traffic(ready.info.version)).running
@@ -211,26 +222,38 @@ class ProbeRun:
         measured, streamed = choose_streamed(ready.prompts, can_flush=can_flush)
         loop = fill(measured, ready.fillers, concurrency)
         streams = fill(streamed, ready.fillers[2 * concurrency :], concurrency)
-        self._sender.expect(loop, streams)
-        earlier = () if can_flush else ready.warm_up
+        training = Filled((), ready.training, ())
+        self._sender.expect(training, loop, *([training] if can_flush else []), streams)
+        trained = await self._train(ready)
+        earlier = (*(() if can_flush else ready.warm_up), *ready.training)
         main = await self._sender.send(ready.info, loop, MEASURING, earlier=earlier)
         energy = await self._energy(main)
         notes: tuple[str, ...] = ()
         again = await self._measured.flush() if can_flush else None
         if again is None or not again.done:
             earlier = (*earlier, *loop.sequence)
+        else:
+            trained += await self._train(ready)
         if again is not None and not again.done:
             notes = (f"{WARM_STREAMS}: {again.words}",)
         side = await self._sender.send(ready.info, streams, STREAMING, earlier=earlier)
-        return _Sent(main, (side,), energy, notes)
+        return _Sent(main, (side,), energy, notes, trained)
+
+    async def _train(self, ready: _Ready) -> tuple[Pass, ...]:
+        """Send the training set, if there is one: the next loop finds what it left."""
+        if not ready.training:
+            return ()
+        loop = Filled((), ready.training, ())
+        return (await self._sender.send(ready.info, loop, TRAINING),)
 
     async def _send_open(self, ready: _Ready, *, can_flush: bool) -> _Sent:
         """Every request when it is due, streamed: latencies belong to this load alone."""
         loop = Filled((), ready.prompts, ())
+        trained = await self._train(ready)
         self._sender.expect(loop)
-        earlier = () if can_flush else ready.warm_up
+        earlier = (*(() if can_flush else ready.warm_up), *ready.training)
         main = await self._sender.send(ready.info, loop, MEASURING, earlier=earlier)
-        return _Sent(main, energy=await self._energy(main))
+        return _Sent(main, energy=await self._energy(main), training=trained)
 
     async def _energy(self, main: Pass) -> Energy:
         return await self._watch.energy(main.began_at_s, main.began_at_s + main.wall_s)
@@ -258,6 +281,8 @@ class ProbeRun:
     def _notes(self, ready: _Ready, traffic: Traffic, sent: _Sent) -> tuple[str, ...]:
         settings, main = self._settings, sent.main
         notes = []
+        if settings.trained_on is not None:
+            notes.append(f"{settings.trained_on.words}: {TRAINED_STREAMS}")
         if traffic.requests is None:
             notes.append(TRAFFIC_UNKNOWN)
         streams = next((one for one in sent.side if one.results), main)
@@ -302,6 +327,7 @@ class ProbeRun:
             rendering=ready.rendering,
             energy=sent.energy,
             arrivals=self._settings.arrivals,
+            trained_on=self._settings.trained_on,
         )
 
 

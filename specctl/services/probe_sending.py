@@ -10,6 +10,7 @@ from specctl.domain.errors import ConnectionLostError, UsageError
 from specctl.domain.estimate import Progress
 from specctl.domain.events import ProbeProgressed
 from specctl.domain.fillers import Filled, mean_in_flight, span_of
+from specctl.domain.training import trained_on_of
 from specctl.domain.workload import chat_body, generate_body
 from specctl.facts.probe_items import read_item
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from specctl.domain.open_loop import Arrivals
     from specctl.domain.probe import RequestResult
     from specctl.domain.state import Store
+    from specctl.domain.training import TrainedOn
     from specctl.domain.workload import Rendered, Workload
     from specctl.facts.server_info import ServerInfo
     from specctl.services.measured_server import MeasuredServer
@@ -29,6 +31,7 @@ MAX_REQUEST_BYTES = 7 * 1024 * 1024
 """Of all requests of one pass together: they travel in one line."""
 
 WARMING = "warming up"
+TRAINING = "training"
 MEASURING = "measuring"
 STREAMING = "streaming"
 
@@ -48,6 +51,18 @@ class Settings:
 
     arrivals: Arrivals | None = None
     """An open loop: when requests are sent; `concurrency` says nothing then."""
+
+    training: Workload | None = None
+    """Sent after each flush, before what is measured; every prompt of it."""
+
+    training_source: str = ""
+    """As it was named, to read it again when a trial goes on."""
+
+    @property
+    def trained_on(self) -> TrainedOn | None:
+        """What the training set is called; None: the server is measured cold."""
+        found = self.training
+        return None if found is None else trained_on_of(found)
 
     @property
     def places(self) -> int:
@@ -176,7 +191,7 @@ class Sender:
         return [{**one, "due_s": due_s} for one, due_s in zip(found, dues, strict=True)]
 
     def _count(self, words: str, rendered: Rendered) -> None:
-        if words in {MEASURING, STREAMING}:
+        if words in {TRAINING, MEASURING, STREAMING}:
             self._progress.count(rendered.prompt.max_tokens)
 
     def _stream(self, requests: list[dict[str, Any]]) -> AgentStream:

@@ -21,12 +21,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from specctl.domain.profile import Profile
+    from specctl.domain.training import TrainedOn
     from specctl.domain.workload import Workload
     from specctl.services.connection import Connection
 
 
 async def read_provenance(
-    connection: Connection, profiles: Sequence[Profile], workload: Workload | None = None
+    connection: Connection,
+    profiles: Sequence[Profile],
+    workload: Workload | None = None,
+    trained_on: TrainedOn | None = None,
 ) -> Provenance:
     """What is known before a server is asked; GPUs that cannot be read are left out."""
     found = Provenance(
@@ -40,6 +44,7 @@ async def read_provenance(
         workspace_commit=await workspace_commit(profiles[0].file) if profiles else None,
         workload=workload.name if workload else None,
         workload_sha256=workload.sha256 if workload else None,
+        trained_on=trained_on,
     )
     try:
         sample = await read_gpus(connection)

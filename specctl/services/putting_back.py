@@ -70,9 +70,11 @@ async def putting_back(
 
 async def provenance_or_put_back(bench: Bench, agreed: Proposal | ScreeningProposal) -> Provenance:
     """What is measured with; cancelled meanwhile, what was stopped earlier is put back."""
-    workload = agreed.settings[0].workload
+    settings = agreed.settings[0]
     try:
-        return await read_provenance(bench.connection, agreed.profiles, workload)
+        return await read_provenance(
+            bench.connection, agreed.profiles, settings.workload, settings.trained_on
+        )
     except asyncio.CancelledError:
         stopped = [former for former in agreed.formers if former.server is None]
         if stopped or agreed.left_over:

@@ -79,6 +79,7 @@ def _figures(
         knows_adaptive_config=_knows_adaptive_config(found.arguments),
         is_simulated=found.is_simulated,
         workload=found.workload,
+        trained_on=found.trained_on,
         void=void,
     )
 

@@ -19,6 +19,7 @@ from specctl.domain.report.references import read_published
 from specctl.domain.run_sheet import sheet_of
 from specctl.domain.runs import WITH_BLOCKS, RunKind
 from specctl.domain.simulated_acceptance import ForcedReport
+from specctl.domain.training import exact_label
 from specctl.domain.trial.running import final_word, stand
 from specctl.domain.trial.screening_json import screening_block_of, screening_of
 from specctl.domain.trial.screening_running import stand_screening
@@ -216,6 +217,7 @@ def conditions(run: Run) -> tuple[tuple[str, str], ...]:
         "workload": None
         if found.workload is None
         else f"{found.workload} {(found.workload_sha256 or '')[:12]}",
+        "trained on": None if found.trained_on is None else exact_label(found.trained_on),
         "rendering": found.rendering,
     }
     recipes = tuple((f"recipe {name}", value) for name, value in found.recipes.items())

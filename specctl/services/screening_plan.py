@@ -22,7 +22,7 @@ from specctl.services.launch import recipe_hash
 from specctl.services.linting import lint_on
 from specctl.services.predicting import with_predictions
 from specctl.services.restoring import before_of, formers_of, left_over_of, left_over_words
-from specctl.services.trial_plan import FLOOR_AGE_S, UNKNOWN, Proposal
+from specctl.services.trial_plan import FLOOR_AGE_S, UNKNOWN, Proposal, find_changed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -88,6 +88,7 @@ class ScreeningProposal:
         plan, design = self.plan, self.plan.design
         gap = expm1(DROPPED_BEYOND * PRIOR_SPREAD * sqrt(2))
         load = "" if self.load_s is None else f", about {spoken(self.load_s)} to load"
+        trained = f"; {plan.trained_on.words}" if plan.trained_on else ""
         return (
             *(f"leave out {one.profile}: {one.reason}" for one in plan.omitted),
             *(
@@ -100,7 +101,7 @@ class ScreeningProposal:
             f"at most {plan.rounds} rounds; each launches every one that is left once, and "
             f"{plan.baseline}: {len(plan.arms)} to {plan.most_launches} launches",
             f"each launch: {plan.prompts} prompts of {plan.workload} at concurrency "
-            f"{plan.concurrencies[0]}{load}; {self.measuring.said('measuring')}",
+            f"{plan.concurrencies[0]}{load}{trained}; {self.measuring.said('measuring')}",
             "after each round those leave that lie further behind the best than launches vary: "
             f"{gap:.1%} after the first, less later; of what cannot be told apart the one with the "
             "fewest steps is taken",
@@ -186,6 +187,8 @@ async def plan_screening(
         is_simulated=host.is_simulated,
         before=before_of(comparison.formers),
         omitted=tuple(omitted),
+        trained_on=settings[0].trained_on,
+        training_source=settings[0].training_source,
     )
     loads = comparison.expected_s
     return ScreeningProposal(
@@ -223,15 +226,10 @@ async def plan_screening_resumption(
     clock: Clock,
 ) -> ScreeningProposal:
     """How a screening of the ledger goes on; raises UsageError when it would be another one."""
-    changed = [
-        profile.name
-        for profile, recipe in zip(profiles, plan.recipes, strict=True)
-        if recipe_hash(profile) != recipe
-    ]
-    what = changed[0] if changed else f"the workload {plan.workload_source}"
-    if changed or settings[0].workload.sha256 != plan.workload_sha256:
+    changed = find_changed(plan, profiles, settings[0])
+    if changed is not None:
         raise UsageError(
-            f"{what} has changed since screening {plan.id} began",
+            f"{changed} has changed since screening {plan.id} began",
             hint="Restore its file (git), or begin a new screening.",
         )
     comparison = await plan_comparison(
@@ -259,7 +257,9 @@ def confirming(
     recipes = dict(zip(plan.arms, plan.recipes, strict=True))
     pair = (recipes[plan.baseline], recipes[survivor])
     since_s = clock.now() - FLOOR_AGE_S
-    known = ledger.spreads(plan.host, pair, plan.concurrencies[0], since_s)
+    known = ledger.spreads(
+        plan.host, pair, plan.concurrencies[0], since_s, trained_on=plan.trained_on
+    )
     trial = TrialPlan(
         id=proposal.trial or random.token_hex(4),
         host=plan.host,
@@ -276,6 +276,8 @@ def confirming(
         recipes=pair,
         is_simulated=plan.is_simulated,
         before=plan.before,
+        trained_on=plan.trained_on,
+        training_source=plan.training_source,
     )
     return confirming_again(proposal, with_predictions(ledger, trial))
 

@@ -274,6 +274,7 @@ def _keep(ledger: Ledger, outcome: TrialOutcome, provenance: Provenance, clock: 
                 at_s=clock.now(),
                 launches=verdict.clean.look.launches,
                 spread=verdict.clean.look.fit.spread,
+                trained_on=plan.trained_on,
             )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import expm1
 from typing import TYPE_CHECKING
 
-from specctl.adapters.workloads import read_workload
+from specctl.adapters.workloads import read_training, read_workload
 from specctl.domain.errors import UsageError
 from specctl.domain.estimate import UNTIL_THE_FIRST, Estimate, mean_estimate, sum_estimates
 from specctl.domain.figures import spoken
@@ -100,7 +100,8 @@ class Proposal:
         levels = ", ".join(map(str, plan.concurrencies))
         load = "" if self.load_s is None else f", about {spoken(self.load_s)} to load"
         what = f"{plan.prompts} prompts of {plan.workload} at concurrency {levels}"
-        return f"each launch: {what}{load}; {self.measuring.said('measuring')}"
+        trained = f"; {plan.trained_on.words}" if plan.trained_on else ""
+        return f"each launch: {what}{load}{trained}; {self.measuring.said('measuring')}"
 
     def _look_words(self) -> list[str]:
         design = self.plan.design
@@ -135,10 +136,34 @@ class Proposal:
 def settings_again(plan: TrialPlan | ScreeningPlan, root: Path) -> list[Settings]:
     """What a plan of the ledger measures with, by concurrency; its workload is read again."""
     workload = read_workload(plan.workload_source, root=root)
+    measured, training = workload.prompts[: plan.prompts], None
+    if plan.trained_on is not None:
+        most = plan.trained_on.prompts
+        training = read_training(plan.training_source, measured, root=root, most=most)
     return [
-        Settings(workload=workload, concurrency=concurrency, most_prompts=plan.prompts)
+        Settings(
+            workload=workload,
+            concurrency=concurrency,
+            most_prompts=plan.prompts,
+            training=training,
+            training_source=plan.training_source,
+        )
         for concurrency in plan.concurrencies
     ]
+
+
+def find_changed(
+    plan: TrialPlan | ScreeningPlan, profiles: Sequence[Profile], settings: Settings
+) -> str | None:
+    """What is no longer as it was when the plan was made."""
+    for profile, recipe in zip(profiles, plan.recipes, strict=True):
+        if recipe_hash(profile) != recipe:
+            return profile.name
+    if settings.workload.sha256 != plan.workload_sha256:
+        return f"the workload {plan.workload_source}"
+    if settings.trained_on != plan.trained_on:
+        return f"the training set {plan.training_source}"
+    return None
 
 
 async def plan_trial(
@@ -163,7 +188,9 @@ async def plan_trial(
     recipes = (recipe_hash(profiles[0]), recipe_hash(profiles[1]))
     host, workload = connection.host, settings[0].workload
     since_s = clock.now() - FLOOR_AGE_S
-    known = ledger.spreads(host.name, recipes, concurrencies[0], since_s)
+    known = ledger.spreads(
+        host.name, recipes, concurrencies[0], since_s, trained_on=settings[0].trained_on
+    )
     plan = TrialPlan(
         id=random.token_hex(4),
         host=host.name,
@@ -180,6 +207,8 @@ async def plan_trial(
         recipes=recipes,
         is_simulated=host.is_simulated,
         before=before_of(comparison.formers),
+        trained_on=settings[0].trained_on,
+        training_source=settings[0].training_source,
     )
     plan = with_predictions(ledger, plan)
     loads = comparison.expected_s
@@ -226,19 +255,10 @@ async def plan_resumption(
 
     `ledger` is the file that earlier measurements are looked up in.
     """
-    changed = [
-        profile.name
-        for profile, recipe in zip(profiles, plan.recipes, strict=True)
-        if recipe_hash(profile) != recipe
-    ]
-    if changed:
+    changed = find_changed(plan, profiles, settings[0])
+    if changed is not None:
         raise UsageError(
-            f"{changed[0]} has changed since trial {plan.id} began",
-            hint="Restore its file (git), or begin a new trial.",
-        )
-    if settings[0].workload.sha256 != plan.workload_sha256:
-        raise UsageError(
-            f"the workload {plan.workload_source} has changed since trial {plan.id} began",
+            f"{changed} has changed since trial {plan.id} began",
             hint="Restore its file (git), or begin a new trial.",
         )
     comparison = await plan_comparison(

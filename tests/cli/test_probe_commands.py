@@ -75,6 +75,7 @@ RESULT_KEYS = {
     "streamed", "cache_state", "workload", "workload_sha256", "temperature", "rendering",
     "loop_lag_p99_s", "is_void", "void_kinds", "mean_in_flight", "fillers", "energy_j",
     "energy_per_token_j", "energy_source", "open_loop", "forced_by",
+    "trained_on",
 }  # fmt: skip
 
 
@@ -194,3 +195,61 @@ def test_breakeven_needs_no_workspace(run, tmp_path):
     wrong = run("breakeven", "--base-ms", "10", inside=tmp_path)
     assert wrong.status == 2
     assert "no step cost given" in wrong.err
+
+
+OTHERS = ("Somewhere", "Nowhere", "Anywhere", "Elsewhere", "Overthere")
+
+
+def write_training(here, starts=OTHERS, name="others.jsonl"):
+    lines = [{"prompt": f"{start} upon a time lay a stone", "max_tokens": 8} for start in starts]
+    (here / name).write_text("\n".join(map(json.dumps, lines)))
+
+
+def test_a_warm_probe_is_labelled_and_never_mixed_with_a_cold_one(run, here):
+    write_training(here)
+    assert run("start", "here", "eagle", "--yes").status == 0
+    asked = ("probe", "here/eagle", "--workload", "mine.jsonl")
+    ran = run(*asked, "--trained-on", "others.jsonl", "--json")
+    assert ran.status == 0, ran.err
+    found = json.loads(ran.out)
+    assert found["trained_on"]["workload"] == "others"
+    assert found["trained_on"]["prompts"] == 5
+    assert len(found["requests"]) == 4
+    assert "4 prompts of mine, 1 at a time; trained on others, 5 prompts, before each" in ran.err
+    assert "specctl: training (5 requests)" in ran.err
+    shown = run(*asked, "--trained-on", "others.jsonl", "--prompts", "2").out
+    assert "warm after others" in shown
+    assert "trained on others, 2 prompts, before each window" in shown
+    cold = run(*asked, "--json")
+    assert json.loads(cold.out)["trained_on"] is None
+    ids = [row["id"] for row in json.loads(run("runs", "list", "--json").out)["runs"]]
+    newest = json.loads(run("runs", "show", ids[1], "--json").out)
+    assert newest["provenance"]["trained_on"]["prompts"] == 2
+    differing = run("runs", "diff", ids[0], ids[1]).out
+    assert "trained on" in differing
+    assert run("stop", "here/eagle", "--yes", "--now").status == 0
+
+
+def test_a_training_set_that_holds_a_measured_prompt_is_refused(run, here):
+    (here / "others.jsonl").write_text((here / "mine.jsonl").read_text().splitlines()[1])
+    for arguments in (("probe", "here"), ("compare", "here", "base", "eagle", "--yes")):
+        ran = run(*arguments, "--workload", "mine.jsonl", "--trained-on", "others.jsonl")
+        assert (ran.status, ran.out) == (2, "")
+        assert "a training prompt is also measured: 'Twice upon a time" in ran.err
+    part = ("--workload", "mine.jsonl", "--trained-on", "others.jsonl", "--prompts", "1")
+    allowed = run("compare", "here", "base", "eagle", *part, "--dry-run")
+    assert allowed.status == 0, allowed.err
+    both = run("probe", "here", "--warm", "--trained-on", "others.jsonl")
+    assert both.status == 2
+    assert "--warm takes the cache as found" in both.err
+
+
+def test_a_warm_comparison_says_so_in_its_plan_and_its_result(run, here):
+    write_training(here)
+    ran = run("compare", "here", "base", "eagle", *ONCE, "--trained-on", "others.jsonl")
+    assert ran.status == 0, ran.err
+    assert "probe it with 4 prompts of mine, trained on others, 5 prompts, before each" in ran.err
+    assert "here  mine, warm after others  concurrency 1" in ran.out
+    (kept,) = json.loads(run("runs", "list", "--kind", "comparison", "--json").out)["runs"]
+    again = run("runs", "show", kept["id"])
+    assert "warm after others" in again.out

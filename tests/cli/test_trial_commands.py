@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from tests.cli.test_probe_commands import here, port, python
+from tests.cli.test_probe_commands import here, port, python, write_training
 
 __all__ = ["here", "port", "python"]
 WORKLOAD = ("--workload", "mine.jsonl")
@@ -275,3 +275,45 @@ def test_an_end_by_force_is_cleared_up_and_what_ran_before_runs_again(run, start
     assert "eagle, which" not in ran.out
     assert alive_at(run) == ["same"]
     assert run("stop", "here/same", "--yes", "--now").status == 0
+
+
+WARM = ("--trained-on", "others.jsonl")
+
+
+def test_a_warm_trial_is_labelled_and_goes_on_with_the_same_training_only(run, paced):
+    write_training(paced)
+    ran = run("compare", "here", "base", "same", *WORKLOAD, *WARM, "--launches", "4", "--yes",
+              "--budget", "1s")  # fmt: skip
+    assert ran.status == 1, ran.err
+    assert "4 prompts of mine at concurrency 1" in ran.err
+    assert "; trained on others, 5 prompts, before each window; " in ran.err
+    trial = trial_of(ran.err)
+    assert f"here  mine, warm after others  trial {trial}" in ran.out
+    assert ran.out.rstrip().splitlines()[-1].endswith(", warm after others, greedy only")
+    kept = json.loads(run("runs", "show", trial, "--json").out)
+    assert kept["provenance"]["trained_on"] == kept["document"]["trained_on"]
+    assert kept["document"]["training_source"] == "others.jsonl"
+    again = run("compare", "--resume", trial, "--yes", "--budget", "1s", "--json")
+    assert again.status in {0, 1}, again.err
+    found = json.loads(again.out)
+    assert found["plan"]["trained_on"]["prompts"] == 5
+    assert ", warm after others" in found["concurrencies"][0]["sentence"]
+    write_training(paced, ("Somewhere", "Else"))
+    changed = run("compare", "--resume", trial, "--yes")
+    assert changed.status == 2
+    assert f"the training set others.jsonl has changed since trial {trial} began" in changed.err
+    more = run("compare", "--resume", trial, *WARM, "--yes")
+    assert more.status == 2
+    assert "takes everything from the trial" in more.err
+
+
+def test_a_cold_trial_is_called_cold_and_predicted_by_no_warm_run(run, paced):
+    write_training(paced)
+    once = ("compare", "here", "base", "eagle", *WORKLOAD, "--launches", "2", "--yes")
+    assert run(*once, *WARM).status in {0, 1}
+    cold = run(*once)
+    assert "here  mine, cold  trial " in cold.out
+    assert "warm after" not in cold.out.splitlines()[-1]
+    assert re.search(r"predicted: not known \(trial [0-9a-f]{8} was warm after others", cold.out)
+    warm = run(*once, *WARM)
+    assert re.search(r"predicted: 1\.\d\dx of decoding", warm.out), warm.out

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from specctl.domain.report.page import SIMULATED
+from specctl.domain.training import warm_words
 from specctl.domain.trial.rows import (
     CATEGORY_HEADERS,
     HEADERS,
@@ -33,7 +34,8 @@ def write_markdown(
         summary = summarise(one.plan, one.blocks)
         plan = one.plan
         words = trial_words(summary)
-        lines += [f"## {_plain(f'{plan.profile} against {plan.baseline} on {plan.host}')}", ""]
+        head = f"{plan.profile} against {plan.baseline} on {plan.host}"
+        lines += [f"## {_plain(head + warm_words(plan.trained_on))}", ""]
         if plan.is_simulated:
             lines += [f"**{SIMULATED}**", ""]
         lines += [f"**{_plain(words[-1])}**", "", *_table(HEADERS, trial_rows(summary)), ""]

@@ -16,6 +16,7 @@ from specctl.domain.report.plots import (
 )
 from specctl.domain.report.ranking import write_ranking_html
 from specctl.domain.report.style import CSS
+from specctl.domain.training import warm_words
 from specctl.domain.trial.rows import (
     CATEGORY_HEADERS,
     HEADERS,
@@ -104,6 +105,7 @@ def _trial(one: Reported, summary: TrialSummary) -> str:
     first = summary.concurrencies[0]
     categories = category_rows(first)
     head = f"{plan.profile} against {plan.baseline} on {plan.host}"
+    head += warm_words(plan.trained_on)
     return "".join(
         (
             f"<section><h2>{escape(head)}</h2>",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from specctl.domain.acceptance import add_histograms, marginal_acceptance
 from specctl.domain.report.svg import Axis, Plot
+from specctl.domain.training import warm_words
 from specctl.domain.trial.running import is_kept, kept_blocks, stand
 
 if TYPE_CHECKING:
@@ -55,13 +56,13 @@ def draw_map(summaries: Sequence[TrialSummary], published: Sequence[Published]) 
         plot.point(one.accept_length, one.speedup, kind, one.words, radius=3)
     for length, ratio, summary, found in ours:
         plan = summary.plan
+        who = f"{plan.profile} on {plan.host}, concurrency {found.concurrency}"
+        who += warm_words(plan.trained_on)
         before = plan.predicted_at(found.concurrency)
         if before.speedup is not None and before.accept_length is not None:
-            words = f"{plan.profile} on {plan.host}, concurrency {found.concurrency}: "
-            words += before.words(ratio)
+            words = f"{who}: {before.words(ratio)}"
             plot.point(before.accept_length, before.speedup, "expected", words)
-        words = f"{plan.profile} on {plan.host}, concurrency {found.concurrency}: "
-        words += f"accept length {length:.2f}, {ratio:.2f}x, {found.word or 'no verdict'}"
+        words = f"{who}: accept length {length:.2f}, {ratio:.2f}x, {found.word or 'no verdict'}"
         plot.point(length, ratio, "ours", words, radius=6)
     return plot.render()
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
+from specctl.domain.training import warm_words
 from specctl.domain.trial.screening_words import RANKING_HEADERS, ranking_rows, screening_words
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ class ReportedRanking:
     @property
     def title(self) -> str:
         """Of its section."""
-        return f"Which of {len(self.plan.candidates)} profiles on {self.plan.host}"
+        warm = warm_words(self.plan.trained_on)
+        return f"Which of {len(self.plan.candidates)} profiles on {self.plan.host}{warm}"
 
     @property
     def rows(self) -> list[tuple[str, ...]]:

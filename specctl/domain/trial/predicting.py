@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 from specctl.domain.cost import find_suspects
 from specctl.domain.missing import Missing, Reasons, Why
+from specctl.domain.training import exact_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from specctl.domain.run_figures import ArmFigures, PairFigures, RunFigures
+    from specctl.domain.training import TrainedOn
 
 NOT_KEPT = Missing(Why.NO_BASELINE, "no prediction was made before this trial began")
 NOT_MEASURED = Missing(Why.NOT_YET, "the trial has measured no ratio yet")
@@ -88,6 +90,7 @@ class Asked:
     workload: str
     workload_sha256: str
     concurrencies: tuple[int, ...]
+    trained_on: TrainedOn | None = None
 
 
 def predict(asked: Asked, earlier: Sequence[RunFigures]) -> tuple[Predicted, ...]:
@@ -110,6 +113,9 @@ def why_not(asked: Asked, run: RunFigures) -> str | None:
         return f"{run.kind} {run.run} was of other recipes"
     if run.workload != asked.workload:
         return f"{run.kind} {run.run} was of workload {run.workload or 'unknown'}"
+    if run.trained_on != asked.trained_on:
+        was, wanted = exact_label(run.trained_on), exact_label(asked.trained_on)
+        return f"{run.kind} {run.run} was {was}, not {wanted}"
     return None
 
 

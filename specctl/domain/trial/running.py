@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from specctl.domain.probe import ProbeResult, RequestResult
+    from specctl.domain.training import TrainedOn
     from specctl.domain.trial.design import Design
     from specctl.domain.trial.order import Side
     from specctl.domain.trial.verdict import Verdict
@@ -67,6 +68,12 @@ class TrialPlan:
 
     budget_until_s: float | None = None
     """When its budget is used up, by the operator's clock, Unix seconds; None without one."""
+
+    trained_on: TrainedOn | None = None
+    """What every launch is sent before each window; None: it is measured cold."""
+
+    training_source: str = ""
+    """As the training set was named."""
 
     @property
     def order(self) -> tuple[Side, ...]:

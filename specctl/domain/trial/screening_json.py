@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from specctl.domain.plain import plain
 from specctl.domain.probe import ProbeResult
+from specctl.domain.training import TrainedOn
 from specctl.domain.trial.design import Design
 from specctl.domain.trial.running import Before
 from specctl.domain.trial.screening import ROUNDS
@@ -17,7 +18,13 @@ from specctl.domain.unplain import object_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_NAMES = {"Before": Before, "Design": Design, "Omitted": Omitted, "ProbeResult": ProbeResult}
+_NAMES = {
+    "Before": Before,
+    "Design": Design,
+    "Omitted": Omitted,
+    "ProbeResult": ProbeResult,
+    "TrainedOn": TrainedOn,
+}
 
 
 @dataclass(frozen=True, slots=True)

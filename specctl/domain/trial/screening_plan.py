@@ -12,6 +12,7 @@ from specctl.domain.trial.verdict import COMPLETED_LEAST
 
 if TYPE_CHECKING:
     from specctl.domain.probe import ProbeResult
+    from specctl.domain.training import TrainedOn
     from specctl.domain.trial.design import Design
     from specctl.domain.trial.running import Before
 
@@ -53,6 +54,11 @@ class ScreeningPlan:
     before: tuple[Before, ...] = ()
     omitted: tuple[Omitted, ...] = ()
     rounds: int = ROUNDS
+    trained_on: TrainedOn | None = None
+    """What every launch is sent before each window; None: it is measured cold."""
+
+    training_source: str = ""
+    """As the training set was named."""
 
     @property
     def arms(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from specctl.domain.cost import find_suspects
 from specctl.domain.energy import energy_standing
 from specctl.domain.kept_output import token_parting, unpack_output
+from specctl.domain.training import warm_words
 from specctl.domain.trial.interval import fit_levels
 from specctl.domain.trial.lengths import compare_lengths
 from specctl.domain.trial.losslessness import Pair, compare_outputs, excess_p
@@ -173,7 +174,8 @@ def _summarise_one(
         concurrency=concurrency,
         is_primary=place == 0,
         word=verdict.word.value if verdict.word else None,
-        sentence=say_verdict(verdict, plan.design, (len(sides[0]), len(sides[1]))),
+        sentence=say_verdict(verdict, plan.design, (len(sides[0]), len(sides[1])))
+        + warm_words(plan.trained_on),
         reasons=find_reasons(verdict, plan.design),
         launches=(len(sides[0]), len(sides[1])),
         ratio=measured,

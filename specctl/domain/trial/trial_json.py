@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from specctl.domain.plain import plain
 from specctl.domain.probe import ProbeResult
+from specctl.domain.training import TrainedOn
 from specctl.domain.trial.design import Design
 from specctl.domain.trial.running import Before, TrialBlock, TrialPlan
 from specctl.domain.unplain import object_of
@@ -16,19 +17,23 @@ if TYPE_CHECKING:
 LAUNCHES_UTMOST = 200
 """Per arm, that any plan could ask for."""
 
-_NAMES = {"Before": Before, "Design": Design, "ProbeResult": ProbeResult, "Side": Literal["A", "B"]}
+_NAMES = {"Before": Before, "Design": Design, "ProbeResult": ProbeResult, "Side": Literal["A", "B"],
+          "TrainedOn": TrainedOn}  # fmt: skip
 
 
 def plan_json(plan: TrialPlan) -> dict[str, Any]:
     """A plan; `plan_of` is the way back.
 
-    Without a budget the key of its end is left out, and without predictions theirs.
+    Without a budget the key of its end is left out, without predictions theirs, and without a
+    training set its two.
     """
     found: dict[str, Any] = plain(plan)
     if not plan.predicted:
         del found["predicted"]
     if plan.budget_until_s is None:
         del found["budget_until_s"]
+    if plan.trained_on is None:
+        del found["trained_on"], found["training_source"]
     return found
 
 

@@ -64,7 +64,7 @@ KEPT = {
 
 @pytest.fixture
 def known(monkeypatch):
-    async def read(_connection, profiles, _workload=None):
+    async def read(_connection, profiles, _workload=None, _trained_on=None):
         return Provenance("1", "op", "h", profiles={profile.name: "" for profile in profiles})
 
     monkeypatch.setattr(keeping, "read_provenance", read)
