@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from specctl.cli.diagnostics import warn
 from specctl.cli.invocation import json_option
 from specctl.cli.output import write, write_json
 from specctl.cli.running import chosen_hosts, exit_status, fleet_of, run
@@ -16,6 +17,7 @@ from specctl.domain.errors import UsageError
 from specctl.domain.filter_fields import FIELDS, chooses, filter_of
 from specctl.domain.plain import plain
 from specctl.domain.published import Statuses
+from specctl.domain.state import Link
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,8 +92,15 @@ async def _status(
             shown = [name for name in names if chooses(wanted, alerting.subject(name, now_s))]
             _write(fleet.store.state, shown, as_json=as_json, clear=again)
             if not again:
+                _tell_left_out(fleet.store.state, [name for name in names if name not in shown])
                 return exit_status(fleet, names)
             await fleet.clock.sleep(2.0)
+
+
+def _tell_left_out(state: State, names: Sequence[str]) -> None:
+    """Why the exit status is not 0 although all that is shown is well."""
+    if lost := [name for name in names if state.host(name).link is not Link.UP]:
+        warn(f"not reached, and left out by the filter: {', '.join(lost)}")
 
 
 def _write(state: State, names: Sequence[str], *, as_json: bool, clear: bool) -> None:

@@ -27,7 +27,10 @@ LONGEST_START_S = 1800.0
 def check_read_only(reading: Preflight) -> Check:
     """The host's file or the command forbids changes."""
     if reading.host.read_only:
-        step = f"Take read_only out of {reading.host.file or 'the host file'} to allow it."
+        step = (
+            f"Take read_only out of {reading.host.file or 'the host file'}, "
+            "or --read-only off the command."
+        )
         return refused("read-only", f"{reading.host.name} is read-only", step)
     return passed("read-only", "changes are allowed")
 

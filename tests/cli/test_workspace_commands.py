@@ -237,6 +237,15 @@ def test_a_secret_that_a_profile_spells_out_is_not_printed(
     assert "hush" not in ran.out + ran.err
 
 
+def test_a_host_that_a_filter_leaves_out_and_that_is_not_reached_is_named(run, workspace):
+    python = json.dumps(sys.executable)
+    write(workspace, "remotes/here", f'transport = "local"\npython = {python}\n')
+    write(workspace, "remotes/gone", 'ssh = "gone.invalid"\n')
+    ran = run("status", "--filter", "host=here")
+    assert (ran.status, ran.out.splitlines()[0]) == (3, "here  reached")
+    assert "not reached, and left out by the filter: gone" in ran.err
+
+
 def test_a_broken_file_is_refused_with_all_its_problems(run, workspace):
     write(workspace, "profiles/a", "modle = 1\n[placement]\nport = 0\n")
     ran = run("show", "a")
