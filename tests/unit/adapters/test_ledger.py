@@ -13,6 +13,7 @@ from specctl.adapters import ledger as module
 from specctl.adapters.ledger import MIGRATIONS, Ledger
 from specctl.domain.errors import UsageError
 from specctl.domain.runs import Provenance, Run, RunKind
+from specctl.domain.training import TrainedOn
 
 PROVENANCE = Provenance(
     "0.1.0", "op@laptop", "gpu8",
@@ -92,6 +93,20 @@ def test_spreads_of_a_host_are_found_by_recipe_concurrency_and_age(ledger):
         )
     assert ledger.spreads("gpu8", ("r1", "r2"), 1, 150.0) == ((4, 0.01),)
     assert ledger.spreads("gpu4", ("r1", "r2"), 1, 0.0) == ()
+
+
+def test_spreads_of_launches_after_a_training_set_are_apart_from_cold_ones(ledger):
+    others = TrainedOn("others", "1" * 64, 12)
+    for run_id, spread, trained_on in (("aaaa0001", 0.01, None), ("bbbb0001", 0.02, others)):
+        ledger.add(replace(RUN, id=run_id))
+        ledger.keep_spread(
+            run_id, host="gpu8", recipe="r", concurrency=1, at_s=1.0, launches=4, spread=spread,
+            trained_on=trained_on,
+        )  # fmt: skip
+    assert ledger.spreads("gpu8", ("r",), 1, 0.0) == ((4, 0.01),)
+    assert ledger.spreads("gpu8", ("r",), 1, 0.0, trained_on=others) == ((4, 0.02),)
+    fewer = replace(others, prompts=6)
+    assert ledger.spreads("gpu8", ("r",), 1, 0.0, trained_on=fewer) == ()
 
 
 WRITER = """

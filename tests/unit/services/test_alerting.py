@@ -25,6 +25,7 @@ from specctl.domain.filter_fields import chooses, filter_of
 from specctl.domain.run_figures import ArmFigures, PairFigures, RunFigures
 from specctl.domain.runs import Provenance, Run, RunKind
 from specctl.domain.state import Store
+from specctl.domain.training import TrainedOn
 from specctl.domain.trial.trial_json import block_json, plan_json
 from specctl.services import evens
 from specctl.services.alerting import Alerting
@@ -172,6 +173,22 @@ def test_two_probes_give_one_where_no_run_measured_both():
     assert gathered(probes, {}) == {}
     both = gathered([*probes, run("cccc", "trial", pair(0.02, 0.05))], {"eagle": "base"})
     assert both["h"]["eagle"].value == pytest.approx(2.5)
+
+
+def test_break_evens_of_cold_and_warm_runs_are_never_put_together():
+    others = TrainedOn("others", "1" * 64, 12)
+    base = run("aaaa", "probe", arms=(arm("base", 0.02),))
+    eagle = replace(run("bbbb", "probe", arms=(arm("eagle", 0.03),)), trained_on=others)
+    assert gathered([base, eagle], {"eagle": "base"}) == {}
+    alike = gathered([replace(base, trained_on=others), eagle], {"eagle": "base"})["h"]["eagle"]
+    assert alike.source == "probes of it and base, 1 at a time, warm after others"
+    cold = run("cccc", "trial", pair(0.02, 0.05))
+    warm = replace(run("dddd", "trial", pair(0.02, 0.06)), trained_on=others)
+    assert gathered([cold, warm], {})["h"]["eagle"].value == pytest.approx(2.5)
+    only = gathered([warm], {})["h"]["eagle"]
+    assert (only.value, only.source) == (
+        pytest.approx(3.0), "trial dddd, 1 at a time, warm after others"
+    )  # fmt: skip
 
 
 def test_without_a_ledger_nothing_is_known_and_none_is_made(tmp_path):

@@ -61,6 +61,15 @@ def test_from_an_earlier_probe_of_the_profile_here(path):
     assert "at concurrency 1" in batch.words
 
 
+def test_training_is_sent_before_either_loop(path):
+    keep(path, RunKind.PROBE, probe_json(add_up(Window("s", "p", 1, None, 3.0), answers(25.0))))
+    training = replace(WORKLOAD, prompts=tuple(Prompt(text="t", max_tokens=50) for _ in range(6)))
+    cold, warm = ask(path), ask(path, training=training)
+    assert warm.seconds - cold.seconds == pytest.approx(2 * 6 * 50 / 25)
+    open_loop = ask(path, training=training, arrivals=Arrivals(2.0, ArrivalKind.CONSTANT))
+    assert "for the arrivals after the training set" in open_loop.words
+
+
 def _paced(block):
     """Answers of the profile come in half the time of the baseline's."""
     latency_s = 2.0 if block.side == "A" else 1.0

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from specctl.domain.missing import Why
+from specctl.domain.training import TrainedOn
 from specctl.domain.trial.predicting import NOT_KEPT, Asked, Predicted, predict
 from specctl.domain.trial.rows import trial_words
 from specctl.domain.trial.summary import summarise
@@ -43,6 +44,10 @@ def test_accept_length_over_break_even_of_the_newest_run_of_both_arms():
     [
         ({"recipes": {**RECIPES, "eagle3-3": "c" * 12}}, "trial 5c0ffee2 was of other recipes"),
         ({"workload": "chat"}, "trial 5c0ffee2 was of workload chat"),
+        (
+            {"trained_on": TrainedOn("others", "1" * 64, 12)},
+            "trial 5c0ffee2 was warm after others (111111111111, 12 prompts), not cold",
+        ),
         ({"void": "the GPU throttled"}, "trial 5c0ffee2 is void: the GPU throttled"),
     ],
 )
