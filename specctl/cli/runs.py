@@ -22,6 +22,7 @@ from specctl.domain.host import Host
 from specctl.domain.plain import plain
 from specctl.domain.runs import WITH_BLOCKS, RunKind, RunList, brief
 from specctl.domain.text import clean
+from specctl.domain.training import warm_words
 from specctl.domain.trial.published import publish
 from specctl.domain.trial.screening_published import publish_screening
 
@@ -93,8 +94,9 @@ def _notice(runs: Iterable[Run]) -> None:
 def _row(run: Run) -> tuple[str, ...]:
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.began_s))
     outcome = run.outcome or ("runs, or was cut off" if run.ended_s is None else "")
+    outcome = outcome[:OUTCOME_CELLS] + warm_words(run.provenance.trained_on)
     host = run.host + (" (SIMULATED)" if run.provenance.is_simulated else "")
-    return (run.id, when, host, run.kind.value, " ".join(run.profiles), outcome[:OUTCOME_CELLS])
+    return (run.id, when, host, run.kind.value, " ".join(run.profiles), outcome)
 
 
 @command.command("show", short_help="Print one run and the conditions it was made under.")

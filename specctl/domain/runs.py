@@ -113,6 +113,8 @@ class RunBrief:
     ended_s: float | None
     outcome: str
     simulated: bool
+    trained_on: TrainedOn | None = None
+    """What servers were sent before each window; None: nothing, or nothing was measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,4 +135,5 @@ def brief(run: Run) -> RunBrief:
         run.ended_s,
         run.outcome,
         run.provenance.is_simulated,
+        run.provenance.trained_on,
     )

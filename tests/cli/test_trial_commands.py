@@ -302,6 +302,7 @@ def test_a_warm_trial_is_labelled_and_goes_on_with_the_same_training_only(run, p
     changed = run("compare", "--resume", trial, "--yes")
     assert changed.status == 2
     assert f"the training set others.jsonl has changed since trial {trial} began" in changed.err
+    assert ", warm after others" in run("runs", "list").out
     more = run("compare", "--resume", trial, *WARM, "--yes")
     assert more.status == 2
     assert "takes everything from the trial" in more.err

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from specctl.domain.figures import UNKNOWN, fixed
+from specctl.domain.training import warm_words
 from specctl.domain.trial.screening_ranking import TOO_SLOW
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def screening_words(
         lines.append(f"who left after a round was {TOO_SLOW}")
     if survivor is not None and standing.survivor == survivor and _is_tied(standing, survivor):
         lines.append(f"{survivor} is taken because it makes the fewest steps of what is alike")
-    lines.append(f"{outcome_words(standing)} ({NO_VERDICT})")
+    lines.append(f"{outcome_words(standing)}{warm_words(plan.trained_on)} ({NO_VERDICT})")
     return lines
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from specctl.domain import figures
+from specctl.domain.training import warm_words
 from specctl.tui.render import numbers
 from specctl.tui.render.chrome import hints
 from specctl.tui.render.glyphs import SPINNER
@@ -109,6 +110,8 @@ def draw_result(
     for words in result.notes:
         body += [[("· ", "faint"), (text, "dim")] for text in wrap(words, cells - 2)[:2]]
     state: Line = [("void", "warnb")] if result.void else [("measured", "ok")]
+    if words := warm_words(result.trained_on):
+        state.append((words, "dim"))
     return Drawing(_title(plan), body[:rows], state, hints([("y", "copy"), ("esc", "closes")]))
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from specctl.domain import figures
+from specctl.domain.training import warm_words
 from specctl.tui.render.arms import WORDS, arm_lines
 from specctl.tui.render.glyphs import SPINNER
 from specctl.tui.render.lines import (
@@ -50,7 +51,8 @@ def draw_answer(
     greedy = "greedy" if plan.temperature == 0 else f"temperature {plan.temperature:g}"
     summary: Line = [
         *badge(scene, sheet), *([("  ", "")] if badge(scene, sheet) else []),
-        (plan.workload, "text"), (f", {plan.prompts} prompts, {greedy}", "dim"), ("  ", ""),
+        (plan.workload + warm_words(plan.trained_on), "text"),
+        (f", {plan.prompts} prompts, {greedy}", "dim"), ("  ", ""),
         ("concurrency ", "dim"), (", ".join(map(str, plan.concurrencies)), "text"),
     ]  # fmt: skip
     if sheet.ended_s is not None and sheet.next is None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from specctl.domain import figures
 from specctl.domain.runs import RunKind
+from specctl.domain.training import warm_words
 from specctl.domain.trial.running import is_kept
 from specctl.tui.render.arms import WORDS, is_plain, word_line
 from specctl.tui.render.lines import UNKNOWN, Line, middle, row, wrap
@@ -70,7 +71,8 @@ def trial_row(entry: RunBrief, now_s: float, cells: int, *, is_running: bool) ->
 
 def run_words(entry: RunBrief, cells: int) -> list[Line]:
     """Of a run that is no trial: how it ended, and how to see the rest."""
-    said = wrap(entry.outcome or "It has not ended, or was cut off.", max(10, cells))
+    outcome = entry.outcome or "It has not ended, or was cut off."
+    said = wrap(outcome + warm_words(entry.trained_on), max(10, cells))
     what: Line = [(f"A {entry.kind.value} of ", "dim"), (" ".join(entry.profiles), "text")]
     keys: Line = [("enter", "key"), (" shows all that was kept  ", "dim"), ("d", "key"),
                   (" holds it against another run", "dim")]  # fmt: skip
@@ -81,13 +83,14 @@ def outcome_line(entry: RunBrief, *, is_running: bool) -> Line:
     """The verdict, or how far it is from one."""
     if is_running:
         return [("◐ ", "data"), ("under way here", "text")]
+    warm: Line = [(words, "dim")] if (words := warm_words(entry.trained_on)) else []
     if entry.outcome in WORDS:
-        return word_line(entry.outcome)
+        return [*word_line(entry.outcome), *warm]
     if not entry.outcome:
         return [("‖ ", "warn"), ("elsewhere, or cut off", "text")]
     is_open = entry.kind is RunKind.TRIAL or entry.outcome == INTERRUPTED
     mark: Span = ("‖ ", "warn") if is_open else ("· ", "faint")
-    return [mark, (entry.outcome, "text")]
+    return [mark, (entry.outcome, "text"), *warm]
 
 
 def _columns(cells: int) -> tuple[int, int, int]:

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from specctl.domain.training import TrainedOn
 from specctl.domain.trial.predicting import Predicted
 from specctl.tui.render.arms import arm_lines
-from specctl.tui.render.trial import time_left
+from specctl.tui.render.trial import draw_answer, time_left
+from specctl.tui.render.trials import trial_row
 from specctl.tui.render.why import why_lines
 from specctl.tui.render.worth import draw_map
 from specctl.tui.trials import make_sheet
 from tests.tui import parts, trials
+from tests.unit.tui.scenes import scene_of
 
 if TYPE_CHECKING:
     from specctl.tui.render.lines import Line
@@ -98,3 +101,17 @@ def test_the_map_has_the_prediction_apart_from_the_break_even():
     assert "predicted 1.21×" in text
     bare = text_of(draw_map(trials.decided(), 70, 20).body)
     assert "predicted" not in bare
+
+
+def test_a_warm_trial_is_called_warm_in_the_list_and_on_its_screen():
+    others = TrainedOn("others", "1" * 64, 12)
+    cold = trials.decided()
+    plan = replace(cold.plan, trained_on=others)
+    warm = make_sheet(plan, cold.blocks, outcome=cold.outcome, ended_s=cold.ended_s)
+    for sheet, is_warm in ((cold, False), (warm, True)):
+        entry = replace(trials.entry(sheet), trained_on=sheet.plan.trained_on)
+        row = text_of([trial_row(entry, parts.NOW_S, 140, is_running=False)])
+        assert ("warm after others" in row) is is_warm
+        drawing = draw_answer(scene_of([]), sheet, None, 100, is_short=False)
+        assert ("mixed, warm after others" in text_of([drawing.summary])) is is_warm
+        assert ("warm after others" in " ".join(text_of(drawing.body).split())) is is_warm
