@@ -32,7 +32,8 @@ class TrainedOn:
     @property
     def words(self) -> str:
         """What is done."""
-        return f"trained on {self.workload}, {self.prompts} prompts, before each window"
+        prompts = "1 prompt" if self.prompts == 1 else f"{self.prompts} prompts"
+        return f"trained on {self.workload}, {prompts}, before each window"
 
 
 def trained_on_of(workload: Workload) -> TrainedOn:

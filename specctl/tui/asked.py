@@ -22,10 +22,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 SETTINGS = (
-    "baseline", "also try", "over", "workload", "prompts", "concurrency", "launches", "margin",
-    "budget", "strict",
+    "baseline", "also try", "over", "workload", "trained on", "prompts", "concurrency", "launches",
+    "margin", "budget", "strict",
 )  # fmt: skip
-FIELDS = {"also try": "others", "concurrency": "concurrencies", "budget": "budget_s"}
+FIELDS = {
+    "also try": "others",
+    "trained on": "trained_on",
+    "concurrency": "concurrencies",
+    "budget": "budget_s",
+}
 LAUNCHES = (2, 3, 4, 6, 8, 12, 16)
 MARGINS = (0.01, 0.02, 0.03, 0.05, 0.1)
 PROMPTS = (4, 8, 16, 32, 64, None)
@@ -64,6 +69,9 @@ class TrialAsk:
     strict: str = "no"
     """When it may first be looked at: of `STRICT`."""
 
+    trained_on: str | None = None
+    """A workload to send before each window; None: every window is cold."""
+
     others: tuple[str, ...] = ()
     """Further profiles: all are screened first, and the one that is left is tried."""
 
@@ -100,6 +108,7 @@ class TrialAsk:
             "baseline": self.baselines,
             "also try": ((), *((name,) for name in self._candidates)),
             "workload": self.workloads,
+            "trained on": (None, *(one for one in self.workloads if one != self.workload)),
             "launches": LAUNCHES,
             "prompts": PROMPTS,
             "margin": MARGINS,
@@ -128,6 +137,7 @@ class TrialAsk:
             "also try": ", ".join(self.others) or NONE,
             "over": "  ".join(self.over) or NONE,
             "workload": self.workload,
+            "trained on": self.trained_on or NONE,
             "prompts": "all of it" if self.prompts is None else f"the first {self.prompts}",
             "concurrency": _level_words(self.concurrencies),
             "launches": f"{self.launches} of each arm at most",
@@ -154,8 +164,8 @@ class TrialAsk:
 
     def completions(self, setting: str, text: str) -> tuple[str, ...]:
         """Other values that begin, or whose last part begins, with what was typed; then others."""
-        known = self.workloads if setting == "workload" else self.baselines
-        if setting not in {"workload", "baseline", "also try"}:
+        known = self.workloads if setting in {"workload", "trained on"} else self.baselines
+        if setting not in {"workload", "trained on", "baseline", "also try"}:
             return ()
         head, comma, last = text.rpartition(",")
         before = f"{head}{comma} " if comma else ""
@@ -225,6 +235,7 @@ READERS: Mapping[str, Callable[[TrialAsk, str], object]] = {
     "also try": _others,
     "over": _axes,
     "workload": _workload,
+    "trained on": lambda _, text: None if text.strip() in {"", NONE} else text.strip(),
     "prompts": _prompts,
     "concurrency": lambda _, text: read_levels(text),
     "launches": lambda _, text: read_count(text, LAUNCHES_MOST, "number of launches"),

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from specctl.adapters.ledger import Ledger
 from specctl.adapters.paths import ledger_file
-from specctl.adapters.workloads import lasting_name, read_workload
+from specctl.adapters.workloads import lasting_name, read_training, read_workload
 from specctl.domain.errors import InvalidFileError, RefusedError, UsageError
 from specctl.domain.trial.asking import design_of
 from specctl.domain.trial.points import grid, read_axis
 from specctl.services.arm_profile import arm_profile
+from specctl.services.finished import refuse_finished
 from specctl.services.probing import Settings
 from specctl.services.screening import run_screening
 from specctl.services.screening_keeping import read_screening
@@ -46,11 +47,7 @@ class WorkspaceScreenings(WorkspaceReading):
     async def plan_trial(self, ask: TrialAsk) -> Proposal | ScreeningProposal:
         """What the trial would do; with several profiles to choose from, the screening first."""
         connection = await self._connection(ask.host)
-        workload = read_workload(ask.workload, root=self._workspace.root)
-        settings = [
-            Settings(workload, concurrency=level, most_prompts=ask.prompts)
-            for level in ask.concurrencies
-        ]
+        settings = self._settings_of(ask)
         design = design_of(
             ask.launches,
             ask.margin,
@@ -83,6 +80,25 @@ class WorkspaceScreenings(WorkspaceReading):
                 ledger=ledger,
                 workload_source=lasting_name(ask.workload, self._workspace.root),
             )
+
+    def _settings_of(self, ask: TrialAsk) -> list[Settings]:
+        """By concurrency; raises UsageError for a training set that shares a prompt."""
+        root, most, source = self._workspace.root, ask.prompts, ""
+        workload, training = read_workload(ask.workload, root=root), None
+        if ask.trained_on is not None:
+            measured = workload.prompts[:most]
+            training = read_training(ask.trained_on, measured, root=root, most=most)
+            source = lasting_name(ask.trained_on, root)
+        return [
+            Settings(
+                workload,
+                concurrency=level,
+                most_prompts=most,
+                training=training,
+                training_source=source,
+            )
+            for level in ask.concurrencies
+        ]
 
     async def _arms_of(self, ask: TrialAsk) -> tuple[tuple[Profile, ...], tuple[Omitted, ...]]:
         """The baseline, what is tried against it, and points of a grid that would not run."""
@@ -117,6 +133,7 @@ class WorkspaceScreenings(WorkspaceReading):
         """How a screening of the ledger would go on."""
         with closing(Ledger(ledger_file())) as ledger:
             kept, _ = read_screening(ledger, screening)
+            refuse_finished(ledger, screening)
         plan = kept.plan
         settings = settings_again(plan, self._workspace.root)
         return await plan_screening_resumption(

@@ -51,7 +51,7 @@ async def test_a_turned_setting_makes_the_plan_again_and_the_safe_button_stays()
         assert fake.asked_trials[-1].launches == 12
         await press(pilot, "up", "up", "left")
         assert "the first 64" in text_of(app)
-        await press(pilot, *["up"] * 4, "right")
+        await press(pilot, *["up"] * 5, "right")
         await until(pilot, lambda: fake.asked_trials[-1].baseline == trials.NGRAM)
 
 
@@ -66,7 +66,9 @@ async def test_a_typed_setting_is_checked_and_completed(size: tuple[int, int]) -
         await press(pilot, "ctrl+u", *"1h30m", "enter")
         assert dialog.panel.ask is not None
         assert dialog.panel.ask.budget_s == 5400.0
-        await press(pilot, *["up"] * 3, *"1,4", "enter", "up", "up", *"work/rep", "tab", "enter")
+        await press(pilot, *["up"] * 3, *"1,4", "enter", *["up"] * 2, *"chat", "enter")
+        assert dialog.panel.ask.trained_on == "chat"
+        await press(pilot, "up", *"work/rep", "tab", "enter")
         await until(pilot, lambda: dialog.panel.proposal is not None)
         asked = fake.asked_trials[-1]
         assert (asked.concurrencies, asked.workload) == ((1, 4), "work/replay.jsonl")
@@ -82,7 +84,7 @@ async def test_several_profiles_are_screened_and_their_trial_opened(
     async with running(story.pro6k_01(), *TO_PLAN) as (app, pilot, fake):
         await settled(pilot)
         dialog = on(app, TrialPlanDialog)
-        await press(pilot, *["up"] * 9, *"kimi-k2.5-n", "tab", "enter")
+        await press(pilot, *["up"] * 10, *"kimi-k2.5-n", "tab", "enter")
         await until(pilot, lambda: dialog.panel.proposal is not None)
         text = text_of(app)
         assert "screen kimi-k2.5-eagle3, kimi-k2.5-ngram" in text

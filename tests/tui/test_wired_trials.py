@@ -155,6 +155,29 @@ async def test_a_plan_is_made_by_the_service_of_the_command(services: WorkspaceS
     assert any("AB BA BA AB" in words for words in proposal.words)
 
 
+async def test_a_training_set_is_turned_to_typed_and_planned_with(
+    services: WorkspaceServices, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.jsonl").write_text('{"prompt": "a"}\n{"prompt": "b"}\n')
+    (tmp_path / "past.jsonl").write_text('{"prompt": "c"}\n')
+    ask = replace(services.ask_trial("here", "draft"), workload="mine.jsonl")
+    assert (ask.trained_on, ask.words("trained on")) == (None, "none")
+    assert ask.turned("trained on", 1).trained_on == ask.workloads[0]
+    warm = ask.typed("trained on", " past.jsonl ")
+    assert warm.completions("trained on", "pa") == ("past.jsonl",)
+    assert warm.typed("trained on", "none").trained_on is None
+
+    proposal = await services.plan_trial(warm)
+
+    assert isinstance(proposal, Proposal)
+    assert proposal.plan.trained_on is not None
+    assert proposal.plan.trained_on.workload == "past"
+    assert proposal.plan.training_source == "past.jsonl"
+    assert any("trained on past, 1 prompt, before each" in words for words in proposal.words)
+    with pytest.raises(UsageError, match="a training prompt is also measured: 'a'"):
+        await services.plan_trial(replace(ask, trained_on="mine.jsonl"))
+
+
 async def test_a_plan_looks_when_it_was_asked_to(services: WorkspaceServices) -> None:
     ask = services.ask_trial("here", "draft")
     looks = {}
