@@ -13,6 +13,7 @@ from specctl.domain.forecast.advice import CostTable
 from specctl.domain.forecast.corpora import Document
 from specctl.domain.forecast.forecasting import forecast
 from specctl.domain.forecast.transcripts import Transcript
+from specctl.domain.training import exact_label
 from specctl.services.inspection import find_installs
 from specctl.services.rendering import render_request
 
@@ -154,6 +155,12 @@ def cost_table(
     """
     base, steps, notes = [], {}, []
     names = ", ".join(run.run for run in runs)
+    labels = {exact_label(run.trained_on) for run in runs}
+    if len(labels) > 1:
+        raise UsageError(
+            f"{names}: these runs are of different training sets: {', '.join(sorted(labels))}",
+            hint="Name runs that were all cold, or all warm after the same set.",
+        )
     for run in runs:
         for arm in run.arms:
             if arm.concurrency != concurrency or arm.step_s is None:

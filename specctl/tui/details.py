@@ -50,8 +50,10 @@ def reference(own: ProbeResult | None, base: ProbeResult | None, name: str | Non
     if base is None:
         return Reference()
     even = None
-    comparable = own is not None and own.concurrency == base.concurrency
-    if comparable and own is not None and own.step_s and base.step_s:
+    is_alike = own is not None and (own.concurrency, own.trained_on) == (
+        base.concurrency, base.trained_on
+    )  # fmt: skip
+    if is_alike and own is not None and own.step_s and base.step_s:
         even = own.step_s / base.step_s
     return Reference(base.tokens_per_s, even, f"probe of {name}")
 

@@ -13,9 +13,11 @@ from specctl.adapters.workloads import bundled_names, workload_files
 from specctl.domain.errors import UsageError
 from specctl.domain.report.references import Published, read_published
 from specctl.domain.runs import RunKind, brief
+from specctl.domain.training import warm_words
 from specctl.domain.trial.summary import summarise
 from specctl.services.arm_profile import arm_profile
 from specctl.services.evens import ledger_mark
+from specctl.services.finished import refuse_finished
 from specctl.services.reporting import save_report, show_report
 from specctl.services.runs import conditions, sheet_of_run
 from specctl.services.trial import read_trial, run_trial
@@ -94,6 +96,7 @@ class WorkspaceTrials(WorkspaceScreenings):
         """How a trial of the ledger would go on."""
         with closing(Ledger(ledger_file())) as ledger:
             plan, _ = read_trial(ledger, trial)
+            refuse_finished(ledger, trial)
         settings = settings_again(plan, self._workspace.root)
         return await plan_resumption(
             await self._connection(plan.host),
@@ -194,11 +197,16 @@ def _report(trial: str, now_s: float) -> Path:
 
 
 def _learn(said: Learned) -> dict[tuple[str, str], Reference]:
-    """What the newest trials say; of those in `said` that ended then, nothing is read again."""
-    found: dict[tuple[str, str], Reference] = {}
+    """What the newest trials say; of those in `said` that ended then, nothing is read again.
+
+    A trial that was warm after a training set says it only where no cold one does.
+    """
+    cold: dict[tuple[str, str], Reference] = {}
+    warm: dict[tuple[str, str], Reference] = {}
     with closing(Ledger(ledger_file())) as ledger:
         for run in ledger.runs(kind=RunKind.TRIAL, most=MOST_LEARNED):
             key = (run.host, run.profiles[-1])
+            found = cold if run.provenance.trained_on is None else warm
             if key in found:
                 continue
             before = said.get(run.id)
@@ -210,7 +218,7 @@ def _learn(said: Learned) -> dict[tuple[str, str], Reference]:
                     said[run.id] = run.ended_s, reference
             if reference is not None:
                 found[key] = reference
-    return found
+    return warm | cold
 
 
 def _said_by(ledger: Ledger, run: Run) -> Reference | None:
@@ -220,7 +228,7 @@ def _said_by(ledger: Ledger, run: Run) -> Reference | None:
         return None
     if one.break_even is None:
         return None
-    source = f"trial {run.id} against {run.profiles[0]}"
+    source = f"trial {run.id} against {run.profiles[0]}{warm_words(run.provenance.trained_on)}"
     return Reference(one.arms[0].tokens_per_s.mean, one.break_even.break_even, source)
 
 

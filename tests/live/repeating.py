@@ -36,13 +36,26 @@ print(json.dumps([known.decode(ids) for ids in json.load(sys.stdin)]))
 FILE = "repeating.jsonl"
 
 
-def write_workload(operator: Operator) -> None:
-    """Eight prompts with one answer; each is new to the server all the same."""
+def write_workload(operator: Operator, file: str = FILE, names: Sequence[str] = NAMES) -> None:
+    """Prompts with one answer; each is new to the server all the same."""
     header = {"max_tokens": TOKENS, "repeats": True, "category": "repetition"}
     rows: list[dict[str, Any]] = [{"workload": header}]
-    rows += [{"prompt": f"def {name}(a, b):\n"} for name in NAMES]
+    rows += [{"prompt": f"def {name}(a, b):\n"} for name in names]
     text = "".join(json.dumps(row) + "\n" for row in rows)
-    (operator.folder / "ws" / FILE).write_text(text)
+    (operator.folder / "ws" / file).write_text(text)
+
+
+def measure_warm(operator: Operator) -> None:
+    """Half of the prompts after the other half is drafted better than cold, and cold again."""
+    write_workload(operator, "one-half.jsonl", NAMES[::2])
+    write_workload(operator, "other-half.jsonl", NAMES[1::2])
+    asked = ("probe", f"gpu/{operator.port}", "--workload", "one-half.jsonl", "--json")
+    cold = operator.ok(*asked).json
+    warm = operator.ok(*asked, "--trained-on", "other-half.jsonl").json
+    again = operator.ok(*asked).json
+    assert (cold["trained_on"], warm["trained_on"]["workload"]) == (None, "other-half")
+    assert warm["accept_length"] > cold["accept_length"]
+    assert again["accept_length"] == cold["accept_length"]
 
 
 def open_ledger(operator: Operator) -> Ledger:

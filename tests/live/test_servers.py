@@ -23,6 +23,7 @@ from tests.live.repeating import (
     assert_answers_are_kept_as_tokens,
     assert_counted_as_the_server_does,
     blocks_of_twins,
+    measure_warm,
     newest_probe,
     results_of_trial,
     write_workload,
@@ -117,6 +118,7 @@ def test_a_probe_counts_what_the_server_counts(
     assert flushed.status == 0
     if algorithm == "NGRAM":
         _measure_a_twin(operator, twins)
+        measure_warm(operator)
         check_forecast(operator)
         check_drift(operator)
     busy = _generate_long(operator)

@@ -11,6 +11,7 @@ from specctl.adapters.ledger import Ledger
 from specctl.domain.errors import UsageError
 from specctl.domain.runs import Provenance, Run, RunKind
 from specctl.domain.state import Store
+from specctl.domain.training import TrainedOn
 from specctl.domain.trial.trial_json import block_json, plan_json
 from specctl.services.screening_plan import ScreeningProposal
 from specctl.services.trial import read_trial
@@ -55,7 +56,8 @@ async def services(
 
 def keep(path: Path, sheet: TrialSheet) -> None:
     ledger = Ledger(path)
-    provenance = Provenance("0.1.0", "kim@desk", sheet.plan.host, gpus=("RTX PRO 6000",) * 8)
+    provenance = Provenance("0.1.0", "kim@desk", sheet.plan.host, gpus=("RTX PRO 6000",) * 8,
+                            trained_on=sheet.plan.trained_on)  # fmt: skip
     ledger.add(
         Run(
             sheet.plan.id, RunKind.TRIAL, sheet.plan.host,
@@ -153,6 +155,26 @@ async def test_a_plan_is_made_by_the_service_of_the_command(services: WorkspaceS
     assert isinstance(proposal, Proposal)
     assert (proposal.plan.baseline, proposal.plan.profile) == ("other-plain", "draft")
     assert any("AB BA BA AB" in words for words in proposal.words)
+
+
+async def test_a_warm_trial_gives_the_break_even_where_no_cold_one_does(
+    services: WorkspaceServices, tmp_path: Path
+) -> None:
+    others = TrainedOn("others", "1" * 64, 12)
+    cold = trials.decided()
+    plan = replace(cold.plan, id="77aabb01", trained_on=others, training_source="others")
+    warm = replace(cold, plan=plan, blocks=tuple(replace(b, began_s=b.began_s + 9e4)
+                                                 for b in cold.blocks))  # fmt: skip
+    keep(tmp_path / "ledger.db", warm)
+    await services.learn_trials()
+    found = services.with_trial(Reference(), "pro6k-01", trials.EAGLE)
+    assert found.source.startswith("trial 77aabb01 against kimi-k2.5-baseline, warm after others")
+
+    keep(tmp_path / "ledger.db", cold)
+    await services.learn_trials()
+    found = services.with_trial(Reference(), "pro6k-01", trials.EAGLE)
+    assert found.source.startswith(f"trial {cold.plan.id} ")
+    assert "warm" not in found.source
 
 
 async def test_a_training_set_is_turned_to_typed_and_planned_with(

@@ -5,6 +5,7 @@ import gc
 import pytest
 
 from specctl.domain.errors import UsageError
+from specctl.domain.training import TrainedOn
 from specctl.facts.exchanges import Exchange
 from specctl.services.forecasting import SELDOM, Texts, as_ids, cost_table, seldom_collected
 from tests.unit.domain.run_figures import chain, run, tree
@@ -40,6 +41,13 @@ def test_only_ngram_arms_say_what_verifying_costs():
     assert (costs, base_s) == (None, 0.016)
     with pytest.raises(UsageError, match="no plain step was measured at concurrency 8"):
         cost_table([run(tree())], 8)
+
+
+def test_costs_of_cold_and_warm_runs_are_not_put_together():
+    warm = run(tree(), trained_on=TrainedOn("others", "1" * 64, 12))
+    assert cost_table([warm], 1)[0] is not None
+    with pytest.raises(UsageError, match="different training sets: cold, warm after others"):
+        cost_table([warm, run(chain(3))], 1)
 
 
 def test_garbage_is_looked_for_as_usual_afterwards():

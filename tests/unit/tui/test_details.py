@@ -8,6 +8,7 @@ from specctl.domain.alerts.judging import Even
 from specctl.domain.profile import Profile, Speculation
 from specctl.domain.server import Evidence
 from specctl.domain.state import HostState
+from specctl.domain.training import TrainedOn
 from specctl.tui.details import (
     by_position,
     compared_arguments,
@@ -41,6 +42,8 @@ def test_break_even_is_own_step_over_the_baselines() -> None:
 
 def test_other_concurrency_gives_no_break_even() -> None:
     assert reference(replace(OWN, concurrency=8), BASE, "b").even is None
+    others = TrainedOn("others", "1" * 64, 12)
+    assert reference(replace(OWN, trained_on=others), BASE, "b").even is None
 
 
 def test_no_baseline_no_reference() -> None:
