@@ -147,12 +147,14 @@ async def resume_screening(
     """Go on with a screening of the ledger, or with its trial."""
     from specctl.adapters.secrets import Secrets
     from specctl.services.arm_profile import arm_profile
+    from specctl.services.finished import refuse_finished
     from specctl.services.screening_keeping import read_screening
     from specctl.services.screening_plan import plan_screening_resumption
     from specctl.services.trial_plan import settings_again
 
     with open_ledger() as ledger:
         kept, _ = read_screening(ledger, run_id)
+        refuse_finished(ledger, run_id)
         plan = kept.plan
         settings = settings_again(plan, invocation.workspace().root)
         async with fleet_of(invocation) as fleet:

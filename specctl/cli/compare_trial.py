@@ -117,11 +117,13 @@ async def resume(
 ) -> TrialOutcome | None:
     """Go on with a trial of the ledger."""
     from specctl.adapters.secrets import Secrets
+    from specctl.services.finished import refuse_finished
     from specctl.services.trial import read_trial
     from specctl.services.trial_plan import plan_resumption, settings_again
 
     with open_ledger() as ledger:
         plan, _ = read_trial(ledger, run_id)
+        refuse_finished(ledger, run_id)
         settings = settings_again(plan, invocation.workspace().root)
         async with fleet_of(invocation) as fleet:
             profiles = _two(fleet, plan.host, (plan.baseline, plan.profile))

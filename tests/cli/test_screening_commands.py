@@ -52,6 +52,8 @@ def test_who_lags_leaves_and_the_rest_is_tried_afresh_also_after_ctrl_c(run, sta
     again = run("runs", "recompute", screening)
     assert again.status == 0, again.err
     assert f"confirmed by trial {found['trial_id']}" in again.out
+    over = run("compare", "--resume", screening, "--yes")
+    assert (over.status, f"screening {screening} is finished" in over.err) == (2, True), over.err
     page = run("runs", "report", screening, "--md").out
     assert "Which of 2 profiles on here" in page
     assert "eagle against base on here" in page

@@ -183,10 +183,15 @@ def test_ctrl_c_keeps_what_is_measured_and_the_trial_goes_on_from_there(run, sta
     found = json.loads(ran.out)
     assert found["concurrencies"][0]["launches"] == [3, 3]
     assert found["concurrencies"][0]["word"] in {"no material difference", "not enough evidence"}
+    again = run("compare", "--resume", trial, "--yes")
+    assert again.status == 2
+    assert f"trial {trial} is finished: {found['concurrencies'][0]['word']}" in again.err
+    assert "launch" not in again.err
 
 
 def test_a_trial_does_not_go_on_with_a_changed_profile(run, paced, home):
-    ran = run("compare", "here", "base", "eagle", *WORKLOAD, "--launches", "2", "--yes")
+    budget = ("--launches", "2", "--budget", "1s")
+    ran = run("compare", "here", "base", "eagle", *WORKLOAD, *budget, "--yes")
     trial = trial_of(ran.err)
     ledger = home / ".local/state/specctl/ledger.db"
     assert sqlite3.connect(ledger).execute("SELECT count(*) FROM blocks").fetchone()[0] >= 2
