@@ -11,15 +11,21 @@ import pytest
 
 from specctl.adapters.ledger import Ledger
 from specctl.domain.comparison import Arm
+from specctl.domain.probe import Prompt
 from specctl.domain.profile import Profile
 from specctl.domain.runs import Provenance
 from specctl.domain.state import Store
+from specctl.domain.training import TrainedOn
 from specctl.domain.trial.screening_json import screening_block_json
 from specctl.domain.trial.screening_running import stand_screening
+from specctl.domain.workload import Workload
 from specctl.services import screening
+from specctl.services.launch import recipe_hash
+from specctl.services.probing import Settings
 from specctl.services.screening import ScreeningRun
 from specctl.services.screening_keeping import entry_of, resumable_screening
-from specctl.services.screening_plan import ScreeningProposal
+from specctl.services.screening_plan import ScreeningProposal, confirming
+from specctl.services.trial_plan import find_changed
 from tests.unit.domain.trial.runs import NOW_S, result
 from tests.unit.domain.trial.screenings import SPEEDUPS, STEPS, screened, screening_plan
 
@@ -124,3 +130,22 @@ def test_an_open_round_of_over_an_hour_ago_is_redone_whole_and_complete_ones_sta
     assert resumable_screening(plan, whole, soon + 9999) == whole
     done = screened(replace(plan, rounds=1))[1]
     assert resumable_screening(replace(plan, rounds=1), tuple(done), soon + 9999) == tuple(done)
+
+
+def test_the_trial_that_confirms_has_the_training_of_the_screening(clock, ledger):
+    others = TrainedOn("others", "1" * 64, 12)
+    plan = screening_plan(trained_on=others, training_source="sets/others.jsonl")
+    profiles = tuple(Profile(name, "m") for name in plan.arms)
+    settings = Settings(
+        Workload("mixed", (), plan.workload_sha256),
+        training=Workload("others", (Prompt(text="x"),) * 12, others.sha256),
+    )
+    proposal = ScreeningProposal(plan, profiles, (settings,), (), (), None)
+    assert any("trained on others, 12 prompts, before each" in words for words in proposal.words)
+    trial = confirming(proposal, "two", clock=clock, ledger=ledger).plan
+    assert (trial.trained_on, trial.training_source) == (others, "sets/others.jsonl")
+    plan = replace(plan, recipes=tuple(map(recipe_hash, profiles)))
+    assert find_changed(plan, profiles, settings) is None
+    shorter = replace(settings, training=replace(settings.training, prompts=(Prompt(text="x"),)))
+    for changed in (shorter, replace(settings, training=None)):
+        assert find_changed(plan, profiles, changed) == "the training set sets/others.jsonl"
