@@ -39,10 +39,14 @@ class Seat:
         self.flight = SingleFlight("gpu-%d" % device.index, device.read)
         self._answered_at: Optional[float] = None
 
-    def ask(self, tier: str, deadline: float) -> Tuple[Dict[str, Any], float]:
-        """Its row and what reading it cost; a GPU that already hangs is not waited for."""
+    def ask(self, tier: str, deadline: float, patience_s: float) -> Tuple[Dict[str, Any], float]:
+        """Its row and what reading it cost; a reading that lasts longer already is not waited for.
+
+        One that another stream began just now is: streams of one agent ask at the same instants.
+        """
         left = max(deadline - time.monotonic(), LEAST_WAIT_S)
-        outcome = self.flight.ask(0 if self.flight.running_s else left, tier)
+        hangs = self.flight.running_s >= patience_s
+        outcome = self.flight.ask(0 if hangs else left, tier)
         if outcome is None:
             return self.device.row_without(["timed out", self._words()]), 0.0
         if outcome.error is not None:
@@ -80,7 +84,7 @@ class Nvml:
         rows = []
         try:
             for seat in self._seats or ():
-                row, cost = seat.ask(tier, deadline)
+                row, cost = seat.ask(tier, deadline, timeout_s)
                 rows.append(row)
                 cost_s += cost
         except Exception as error:

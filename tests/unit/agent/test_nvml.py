@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
+import time
 from collections import Counter
 from pathlib import Path
 
 import pynvml
 import pytest
 
+from specctl.agent.nvml import Seat
 from specctl.agent.nvml_errors import FUNCTION_NOT_FOUND, code_of, reason
 from tests.fake_nvml import SCENARIOS, environment, write_scenario
 from tests.unit.agent.running import RunningAgent
@@ -301,3 +304,45 @@ def test_every_scenario_is_sampled(path):
     with Watched(path) as watched:
         item = watched.ready()
     assert item["gpus"] or item["gpu_missing"] or path.stem == "empty"
+
+
+class SlowDevice:
+    """A GPU whose reading takes a while."""
+
+    index = 0
+
+    def __init__(self, takes_s):
+        self.takes_s = takes_s
+        self.reads = 0
+
+    def read(self, tier):
+        self.reads += 1
+        time.sleep(self.takes_s)
+        return {"tier": tier}
+
+    def row_without(self, why):
+        return {"missing": {"*": why}}
+
+
+def test_streams_that_ask_at_the_same_instant_get_the_same_reading():
+    seat, rows = Seat(SlowDevice(0.1)), []
+    asking = [
+        threading.Thread(target=lambda: rows.append(seat.ask("fast", time.monotonic() + 5, 5.0)[0]))
+        for _ in range(3)
+    ]
+    for thread in asking:
+        thread.start()
+        time.sleep(0.02)
+    for thread in asking:
+        thread.join()
+    assert rows == [{"tier": "fast"}] * 3
+    assert seat.device.reads == 1
+
+
+def test_a_reading_that_hangs_is_waited_for_once():
+    seat = Seat(SlowDevice(0.6))
+    began = time.monotonic()
+    for _ in range(3):
+        row, _ = seat.ask("fast", time.monotonic() + 0.1, 0.1)
+        assert row["missing"]["*"][0] == "timed out"
+    assert 0.1 <= time.monotonic() - began < 0.3
