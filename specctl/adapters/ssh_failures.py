@@ -59,7 +59,7 @@ def _system_error(hop: Hop, error: OSError) -> UnreachableError:
     if isinstance(error, socket.gaierror):
         return UnreachableError(
             f"{hop.label}: the name {hop.address} does not resolve: {error.strerror}",
-            hint="Correct the address in the host's file or the HostName in the ssh configuration.",
+            hint="Correct HostName in the ssh configuration, or the address in the host's file.",
         )
     words, hint = _NO_WAY.get(
         _errno_of(error), (f"cannot be reached: {clean(error.strerror or str(error))}", "")

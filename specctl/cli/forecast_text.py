@@ -55,9 +55,10 @@ def _summary(report: ForecastReport) -> Iterator[tuple[str, str]]:
     yield "transcripts", f"{answers}, {cold.tokens:,} tokens, {report.tokens}"
     yield "accept length, cold", _length(cold)
     if found.warm is not None and found.held_out is not None:
+        others = "1 other" if found.trained_on == 1 else f"{found.trained_on} others"
         yield (
             "accept length, warm",
-            f"{_length(found.warm)}  after {found.trained_on} others; the same answers cold: "
+            f"{_length(found.warm)}  after {others}; the same answers cold: "
             f"{_length(found.held_out)}",
         )
     in_use = f"{found.trie_nodes:,} of {found.settings.capacity:,} nodes used"

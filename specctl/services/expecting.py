@@ -54,7 +54,12 @@ def expect_at(
         )
     ]
     if not rows:
-        names = ", ".join(profile.name for profile in profiles) or "no profile"
+        if not profiles:
+            raise UsageError(
+                f"nothing is expected at {place}: no server of a profile runs there",
+                hint="Name a run of the ledger instead: specctl runs list",
+            )
+        names = ", ".join(profile.name for profile in profiles)
         raise UsageError(
             f"nothing is expected at {place}: {names}",
             hint="Say it in the profile: [expectation] accept_length = 2.5",
