@@ -88,6 +88,7 @@ def whole_shape() -> Shape:
 
     lists: dict[str, Any] = {
         "--workload": list(bundled_names()),
+        "--trained-on": list(bundled_names()),
         "--scenario": list(scenario_names()),
         "--fault": list(FAULTS),
         "NAME[:KEY=VALUE,…]": list(FAULTS),

@@ -94,6 +94,7 @@ LINES = [
     ("lab up --scenario pc", ["pcie-8"]),
     ("lab fault cut-", ["cut-link"]),
     ("probe gpu8 --workload c", ["chat", "code"]),
+    ("compare gpu8 kimi-base kimi-ngram --trained-on c", ["chat", "code"]),
     ("add b", ["bastion"]),
     ("nothing of this ", []),
 ]

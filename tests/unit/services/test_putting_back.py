@@ -90,7 +90,7 @@ async def test_before_the_first_launch_only_what_was_stopped_earlier_starts(
         raise asyncio.CancelledError
 
     monkeypatch.setattr(putting_back, "read_provenance", cancelled)
-    settings = (SimpleNamespace(workload=None),)
+    settings = (SimpleNamespace(workload=None, trained_on=None),)
     agreed = SimpleNamespace(settings=settings, profiles=(), formers=formers, left_over=())
     with pytest.raises(asyncio.CancelledError):
         await provenance_or_put_back(bench, agreed)  # type: ignore[arg-type]
