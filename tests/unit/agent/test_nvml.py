@@ -6,6 +6,7 @@ import threading
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pynvml
 import pytest
@@ -325,7 +326,8 @@ class SlowDevice:
 
 
 def test_streams_that_ask_at_the_same_instant_get_the_same_reading():
-    seat, rows = Seat(SlowDevice(0.1)), []
+    device: Any = SlowDevice(0.1)
+    seat, rows = Seat(device), []
     asking = [
         threading.Thread(target=lambda: rows.append(seat.ask("fast", time.monotonic() + 5, 5.0)[0]))
         for _ in range(3)
@@ -336,11 +338,12 @@ def test_streams_that_ask_at_the_same_instant_get_the_same_reading():
     for thread in asking:
         thread.join()
     assert rows == [{"tier": "fast"}] * 3
-    assert seat.device.reads == 1
+    assert device.reads == 1
 
 
 def test_a_reading_that_hangs_is_waited_for_once():
-    seat = Seat(SlowDevice(0.6))
+    device: Any = SlowDevice(0.6)
+    seat = Seat(device)
     began = time.monotonic()
     for _ in range(3):
         row, _ = seat.ask("fast", time.monotonic() + 0.1, 0.1)

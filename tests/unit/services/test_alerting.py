@@ -186,9 +186,8 @@ def test_break_evens_of_cold_and_warm_runs_are_never_put_together():
     warm = replace(run("dddd", "trial", pair(0.02, 0.06)), trained_on=others)
     assert gathered([cold, warm], {})["h"]["eagle"].value == pytest.approx(2.5)
     only = gathered([warm], {})["h"]["eagle"]
-    assert (only.value, only.source) == (
-        pytest.approx(3.0), "trial dddd, 1 at a time, warm after others"
-    )  # fmt: skip
+    assert only.value == pytest.approx(3.0)
+    assert only.source == "trial dddd, 1 at a time, warm after others"  # fmt: skip
 
 
 def test_without_a_ledger_nothing_is_known_and_none_is_made(tmp_path):

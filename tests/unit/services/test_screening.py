@@ -146,6 +146,7 @@ def test_the_trial_that_confirms_has_the_training_of_the_screening(clock, ledger
     assert (trial.trained_on, trial.training_source) == (others, "sets/others.jsonl")
     plan = replace(plan, recipes=tuple(map(recipe_hash, profiles)))
     assert find_changed(plan, profiles, settings) is None
+    assert settings.training is not None
     shorter = replace(settings, training=replace(settings.training, prompts=(Prompt(text="x"),)))
     for changed in (shorter, replace(settings, training=None)):
         assert find_changed(plan, profiles, changed) == "the training set sets/others.jsonl"
