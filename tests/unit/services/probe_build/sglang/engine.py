@@ -145,18 +145,22 @@ class Handler(BaseHTTPRequestHandler):
                 engine.asked.append((self.path, body))
                 number = len(engine.asked)
                 engine.running += 1
+            self.is_counted = True
             try:
                 self.generate(number, body)
             finally:
-                engine.running -= 1
+                self.count_out()
         else:
             self.answer(200, {})
 
+    def count_out(self):
+        """Before the answer is whole: whoever has it may send the next request at once."""
+        with self.server.lock:
+            self.server.running -= self.is_counted
+        self.is_counted = False
+
     def flush(self):
         engine = self.server
-        until = time.monotonic() + 2.0
-        while engine.can_flush and engine.running and time.monotonic() < until:
-            time.sleep(0.005)  # an answer is out before its thread has counted itself out
         if not engine.can_flush or engine.running:
             self.send(400, b"Cache not flushed because there are pending requests.\n", "text/plain")
             return
@@ -205,8 +209,10 @@ class Handler(BaseHTTPRequestHandler):
             **self.times(began, first, len(steps)),
             **self.spec(steps),
         )
-        engine.generated += tokens
-        engine.finished += 1
+        with engine.lock:
+            engine.generated += tokens
+            engine.finished += 1
+        self.count_out()
         if stream:
             self.event(pieces, meta)
             self.end_stream()
@@ -236,17 +242,20 @@ class Handler(BaseHTTPRequestHandler):
         tokens = body["max_tokens"]
         time.sleep(engine.first_s)
         usage = {"prompt_tokens": 9, "completion_tokens": tokens}
-        engine.generated += tokens
-        engine.finished += 1
+        with engine.lock:
+            engine.generated += tokens
+            engine.finished += 1
         text = "".join(words(json.dumps(body["messages"]), tokens))
         if not body["stream"]:
             message = {"content": None, "reasoning_content": text}
             choices = [{"message": message, "finish_reason": "length"}]
+            self.count_out()
             self.answer(200, {"choices": choices, "usage": usage})
             return
         self.begin_stream()
         for piece in text.split():
             self.data({"choices": [{"delta": {"reasoning_content": piece}}]})
+        self.count_out()
         self.data({"choices": [{"delta": {}, "finish_reason": "length"}]})
         self.data({"choices": [], "usage": usage})
         self.end_stream()
