@@ -18,6 +18,9 @@ MOST_BYTES = 1 << 18
 """So much may wait for the terminal before frames are left out."""
 
 CLOSE_WITHIN_S = 2.0
+CLOSED = -1
+"""What is written late goes nowhere: the number may stand for another file by then."""
+
 FLAGS = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
@@ -85,3 +88,4 @@ class TerminalOutput:
                 if left := self._write(data):
                     self._waiting.appendleft((left, False))
         os.close(self._own)
+        self._own = CLOSED

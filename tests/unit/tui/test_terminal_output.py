@@ -131,3 +131,18 @@ async def test_a_terminal_that_is_gone_is_written_to_in_vain() -> None:
 async def test_what_is_no_terminal_is_refused() -> None:
     with open(os.devnull, "wb") as file, pytest.raises(OSError, match=r".+"):
         TerminalOutput(file.fileno(), lambda: None)
+
+
+async def test_what_is_written_after_the_end_reaches_no_other_file() -> None:
+    with terminal() as (_, written):
+        output = TerminalOutput(written, lambda: None)
+        number = output._own
+        reading, writing = os.pipe()
+        output.close()
+        os.dup2(writing, number)
+        os.set_blocking(reading, False)
+        output.write(b"late", is_frame=False)
+        with pytest.raises(BlockingIOError):
+            os.read(reading, 10)
+        for end in {reading, writing, number}:
+            os.close(end)
