@@ -227,6 +227,7 @@ class SpecctlApp(Going):
             recent=self.recent,
             history=self.recent.history,
             details=self.services.details if self.services else no_details,
+            measuring=self.work.measuring,
             read_only=self.read_only,
             acknowledged=self.alarm.acknowledged,
             interval_s=self._pace.sampled_every_s,

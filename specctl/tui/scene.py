@@ -121,6 +121,12 @@ def no_details(host: str, server: Server) -> ServerDetails:
     return ServerDetails()
 
 
+def nothing_measured(host: str, server: Server) -> str:
+    """This session measures nothing."""
+    del host, server
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Scene:
     """One moment, as every panel sees it."""
@@ -142,6 +148,9 @@ class Scene:
     recent: Recent = field(default_factory=Recent)
     history: History = field(default_factory=History)
     details: Callable[[str, Server], ServerDetails] = no_details
+    measuring: Callable[[str, Server], str] = nothing_measured
+    """What this session measures on a server, in words; empty where it does not."""
+
     read_only: bool = False
     """The whole session is."""
 

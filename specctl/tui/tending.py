@@ -87,7 +87,10 @@ class Tending:
         host, server = target.host, target.server.name
         running = self._running(target)
         needs_typed = host if is_loud and running else None
+        own = self._app.scene.measuring(host, target.server)
         body: list[Line] = [[(words, "text")], _running_words(running)]
+        if own:
+            body.insert(1, [("▲ ", "warn"), (f"{own[0].upper()}{own[1:]}.", "text")])
 
         async def read() -> Question:
             return Question(body, verb, needs_typed)

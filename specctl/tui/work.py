@@ -10,6 +10,7 @@ from specctl.tui.enrolling import Enrolling
 from specctl.tui.guide import Moment
 from specctl.tui.lab_guide import GUIDES
 from specctl.tui.later import Later
+from specctl.tui.own_measuring import probe_words, trial_words
 from specctl.tui.render.plan import VERBS
 from specctl.tui.screen import Dialog, PanelScreen
 from specctl.tui.screens.launch import LaunchScreen
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from specctl.domain.plan import Plan
+    from specctl.domain.server import Server
     from specctl.tui.actions import Target
     from specctl.tui.application import SpecctlApp
     from specctl.tui.screens.plan import Confirmed
@@ -56,6 +58,12 @@ class Work(Sifting):
         """No more of it in this session."""
         self.guide.is_dismissed = True
         self._app.repaint()
+
+    def measuring(self, host: str, server: Server) -> str:
+        """What this session measures on a server; empty where it measures nothing."""
+        key = (host, server.name)
+        probe = probe_words(self.probes.get(key), self._app.recent.probes.get(key))
+        return probe or trial_words(host, server, self.trials.under_way)
 
     @property
     def under_way(self) -> list[Plan]:

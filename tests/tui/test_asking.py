@@ -9,7 +9,7 @@ import pytest
 from textual.widgets._toast import Toast
 
 from specctl.domain.errors import RefusedError, SpecctlError
-from specctl.domain.events import ServersSeen
+from specctl.domain.events import ProbeProgressed, ServersSeen
 from specctl.domain.server import ServerState
 from specctl.tui.render.lines import plain, width
 from specctl.tui.screens.fleet import FleetScreen
@@ -19,7 +19,7 @@ from specctl.tui.screens.launch import LaunchScreen
 from specctl.tui.screens.plan import PlanDialog
 from specctl.tui.screens.probe import ProbeDialog
 from specctl.tui.screens.prompts import CommandLine, ProfilesDialog
-from tests.tui import parts, plans, story
+from tests.tui import parts, plans, story, trials
 from tests.tui.all_scenes import SCENES
 from tests.tui.driving import on, press, running, settled, shown, text_of, toasts, until
 
@@ -201,6 +201,38 @@ async def test_a_probe_goes_on_when_its_dialog_is_left() -> None:
         fake.probe_gate.set()
         ended = "Probe of pro6k-01/7c1e ended"
         await until(pilot, lambda: any(ended in toast for toast in toasts(app)))
+
+
+async def test_a_stop_names_ones_own_probe_while_it_is_under_way() -> None:
+    async with running(story.pro6k_01()) as (app, pilot, fake):
+        fake.result = plans.probe_result()
+        fake.probe_gate.clear()
+        await press(pilot, "p", "enter", "escape", "x")
+        assert "your probe of it is under way: it would be spoiled; 1 request is" in text_of(app)
+        app.store.apply(ProbeProgressed("pro6k-01", parts.NOW_S, "7c1e", "measuring", 3, 32))
+        await press(pilot)
+        assert "your probe of it is under way, measuring 3 of 32: it would be" in text_of(app)
+        await press(pilot, "escape", *"s", *"ngram", "enter")
+        assert "your probe of it is under way" in text_of(app)
+        fake.probe_gate.set()
+        await settled(pilot)
+        text = text_of(app)
+        assert "your probe" not in text
+        assert "1 request is running on it" in text
+
+
+async def test_a_stop_names_ones_own_trial_by_what_it_holds_and_no_other_server() -> None:
+    async with running(story.pro6k_01()) as (app, pilot, fake):
+        fake.proposal = replace(trials.proposal(), lock_keys=("measuring-port-30000",))
+        await press(pilot, "enter", "c", *"eagle", "enter")
+        await settled(pilot)
+        await press(pilot, "right", "enter")
+        await press(pilot, *"H", "x")
+        trial = app.work.trials.under_way[0].proposal.plan.id
+        assert f"your trial {trial} is measuring it: it would be spoiled" in text_of(app)
+        other = parts.server("pid-77", port=30999, gpus=())
+        assert app.work.measuring("pro6k-01", other) == ""
+        assert app.work.measuring("pro6k-02", parts.server()) == ""
 
 
 @pytest.mark.parametrize("key", ["s", "x", "p"])

@@ -77,6 +77,14 @@ async def test_a_host_that_refuses_the_link_can_be_trusted() -> None:
         on(app, ConfirmDialog)
 
 
+async def test_an_abort_names_ones_own_probe() -> None:
+    async with running(story.pro6k_01()) as (app, pilot, fake):
+        fake.probe_gate.clear()
+        await press(pilot, "p", "enter", "escape", *typed("abort"))
+        on(app, ConfirmDialog)
+        assert "Your probe of it is under way." in text_of(app)
+
+
 async def test_flush_asks_first() -> None:
     async with running(story.pro6k_01()) as (app, pilot, fake):
         await press(pilot, *typed("flush"))

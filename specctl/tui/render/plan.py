@@ -132,8 +132,16 @@ def _stopped(scene: Scene, host: str, server: Server, cells: int) -> list[Line]:
         out.append([("▲  ", "warn"), ("specctl did not start it", "warnb")])
     sample = scene.state.host(host).server_samples.get(server.name)
     running = (sample.running_requests if sample else None) or 0
-    if running:
-        noun = "request is" if running == 1 else "requests are"
+    noun = "request is" if running == 1 else "requests are"
+    own = scene.measuring(host, server)
+    if own:
+        words = f"{own}: it would be spoiled"
+        count = f"; {running} {noun} running" if running else ""
+        out += [
+            [("▲  " if i == 0 else "   ", "warn"), (text, "warnb")]
+            for i, text in enumerate(wrap(words + count, cells - 3))
+        ]
+    elif running:
         out.append([("▲  ", "warn"), (f"{running} {noun} running on it", "warnb")])
     return out
 
