@@ -16,6 +16,7 @@ from specctl.domain.file_trouble import next_step
 from specctl.domain.plain import plain
 from specctl.domain.runs import Provenance, Run, RunKind
 from specctl.domain.text import clean
+from specctl.domain.training import key_of
 from specctl.domain.unplain import object_of
 
 if TYPE_CHECKING:
@@ -224,13 +225,22 @@ class Ledger:
         host: str | None = None,
         kind: RunKind | None = None,
         profile: str | None = None,
+        training: str | None = None,
         most: int = 50,
     ) -> tuple[Run, ...]:
-        """The newest first; rows that cannot be read are left out, and noted in `damaged`."""
-        wanted = {"host": host, "kind": kind.value if kind else None}
-        asked = {name: value for name, value in wanted.items() if value is not None}
-        where = " AND ".join([*(f"{name} = ?" for name in asked), *_PROFILE[: profile is not None]])
-        values = (*asked.values(), *([profile] if profile is not None else []), most)
+        """The newest first; rows that cannot be read are left out, and noted in `damaged`.
+
+        `training`: the `key_of` what servers were sent before each window.
+        """
+        wanted = {
+            "host = ?": host,
+            "kind = ?": kind.value if kind else None,
+            _HAS_PROFILE: profile,
+            _HAS_TRAINING: training,
+        }
+        asked = {term: value for term, value in wanted.items() if value is not None}
+        where = " AND ".join(asked)
+        values = (*asked.values(), most)
         query = (
             f"SELECT * FROM runs {'WHERE ' if where else ''}{where} "  # noqa: S608 - as above
             "ORDER BY began_s DESC, id LIMIT ?"
@@ -263,7 +273,7 @@ class Ledger:
         trained_on: TrainedOn | None = None,
     ) -> None:
         """Keep how much launches of one recipe differed on a host (log scale)."""
-        trained = _training_key(trained_on)
+        trained = key_of(trained_on)
         row = (run_id, host, recipe, concurrency, at_s, launches, spread, trained)
         with self._writing():
             self._file.execute(
@@ -292,16 +302,16 @@ class Ledger:
         with self._reading():
             rows = self._file.execute(
                 f"SELECT launches, spread FROM spreads WHERE {wanted}",  # noqa: S608 - question marks
-                (host, concurrency, since_s, _training_key(trained_on), *recipes),
+                (host, concurrency, since_s, key_of(trained_on), *recipes),
             )
             return tuple((count, spread) for count, spread in rows)
 
 
-_PROFILE = ("json_valid(profiles) AND EXISTS (SELECT 1 FROM json_each(profiles) WHERE value = ?)",)
-
-
-def _training_key(trained_on: TrainedOn | None) -> str:
-    return "" if trained_on is None else f"{trained_on.sha256}/{trained_on.prompts}"
+_HAS_PROFILE = "json_valid(profiles) AND EXISTS (SELECT 1 FROM json_each(profiles) WHERE value = ?)"
+_HAS_TRAINING = (
+    "json_valid(provenance) AND coalesce(json_extract(provenance, '$.trained_on.sha256') || '/' "
+    "|| json_extract(provenance, '$.trained_on.prompts'), '') = ?"
+)
 
 
 def _next_step(error: Exception) -> str:

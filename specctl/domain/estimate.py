@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from specctl.domain import figures
+from specctl.domain.training import not_as_planned
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from specctl.domain.probe import ProbeResult
+    from specctl.domain.training import TrainedOn
+
+REMEMBERS = "NGRAM"
+"""The algorithm whose speed depends on what its server was sent before."""
 
 UNTIL_THE_FIRST = "unknown until the first requests are answered"
 
@@ -41,12 +46,19 @@ class Estimate:
 
     seconds: float | None
     words: str
+    unlike: tuple[str, ...] = ()
+    """What of the earlier measurements is not as it is planned."""
+
+    @property
+    def basis(self) -> str:
+        """What it rests on, or why nobody knows."""
+        return self.words if self.seconds is None else "; ".join((self.words, *self.unlike))
 
     def __str__(self) -> str:
         """`about 4 min, from a probe of 3 h ago` or why nobody knows."""
         if self.seconds is None:
-            return self.words
-        return f"about {figures.about(self.seconds)}, {self.words}"
+            return self.basis
+        return f"about {figures.about(self.seconds)}, {self.basis}"
 
     def said(self, what: str) -> str:
         """A clause: `WHAT takes about 4 min, …`, or `how long WHAT takes is unknown …`."""
@@ -55,23 +67,39 @@ class Estimate:
         return f"{what} takes {self}"
 
 
-def estimate(loops: Sequence[Loop], known: Sequence[Known], *, why_unknown: str = "") -> Estimate:
+def estimate(
+    loops: Sequence[Loop],
+    known: Sequence[Known],
+    *,
+    trained_on: TrainedOn | None = None,
+    why_unknown: str = "",
+) -> Estimate:
     """From the known result at the nearest concurrency, the first of equals.
 
-    Its tokens per second of one slot and the share of the allowed tokens its answers took.
+    Its tokens per second of one slot and the share of the allowed tokens its answers took. Results
+    that were as warm as `trained_on` go before all others.
     """
     usable = [one for one in known if _slot_rate(one.result) is not None]
+    alike = [one for one in usable if _is_as_warm(one.result, trained_on)]
     if not loops or not usable:
         words = f"{UNTIL_THE_FIRST}: {why_unknown}" if why_unknown else UNTIL_THE_FIRST
         return Estimate(None, words)
     wanted = loops[0].concurrency
-    best = min(usable, key=lambda one: abs(one.result.concurrency - wanted))
+    best = min(alike or usable, key=lambda one: abs(one.result.concurrency - wanted))
     rate = _slot_rate(best.result) or 1.0
     seconds = sum(loop.max_tokens / (rate * loop.concurrency) for loop in loops)
     words = f"at most, from {best.words}"
     if best.result.concurrency != wanted:
         words += f" at concurrency {best.result.concurrency}"
-    return Estimate(seconds, words)
+    return Estimate(seconds, words, () if alike else (_unlike(best.result, trained_on),))
+
+
+def _is_as_warm(result: ProbeResult, trained_on: TrainedOn | None) -> bool:
+    return result.algorithm != REMEMBERS or result.trained_on == trained_on
+
+
+def _unlike(result: ProbeResult, trained_on: TrainedOn | None) -> str:
+    return f"{result.profile or 'it'} was {not_as_planned(result.trained_on, trained_on)}"
 
 
 def _slot_rate(result: ProbeResult) -> float | None:
@@ -89,7 +117,9 @@ def sum_estimates(estimates: Sequence[Estimate]) -> Estimate:
             return one
     if not estimates:
         return Estimate(None, UNTIL_THE_FIRST)
-    return Estimate(sum(one.seconds or 0.0 for one in estimates), estimates[0].words)
+    unlike = dict.fromkeys(words for one in estimates for words in one.unlike)
+    seconds = sum(one.seconds or 0.0 for one in estimates)
+    return Estimate(seconds, estimates[0].words, tuple(unlike))
 
 
 def mean_estimate(estimates: Sequence[Estimate]) -> Estimate:
@@ -97,7 +127,7 @@ def mean_estimate(estimates: Sequence[Estimate]) -> Estimate:
     whole = sum_estimates(estimates)
     if whole.seconds is None:
         return whole
-    return Estimate(whole.seconds / len(estimates), whole.words)
+    return replace(whole, seconds=whole.seconds / len(estimates))
 
 
 class Progress:

@@ -58,6 +58,17 @@ def exact_label(trained_on: TrainedOn | None) -> str:
     return f"{label(trained_on)} ({trained_on.sha256[:12]}, {trained_on.prompts} prompts)"
 
 
+def key_of(trained_on: TrainedOn | None) -> str:
+    """Equal for equal training; empty for none."""
+    return "" if trained_on is None else f"{trained_on.sha256}/{trained_on.prompts}"
+
+
+def not_as_planned(was: TrainedOn | None, planned: TrainedOn | None) -> str:
+    """`cold, not warm after NAME`; two versions of one set are told apart."""
+    name = label if label(was) != label(planned) else exact_label
+    return f"{name(was)}, not {name(planned)}"
+
+
 def with_label(workload: str, trained_on: TrainedOn | None) -> str:
     """A workload as it is shown: `mixed, warm after code`."""
     return f"{workload}, {label(trained_on)}"

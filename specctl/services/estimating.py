@@ -11,6 +11,7 @@ from specctl.domain import figures
 from specctl.domain.errors import SpecctlError, UsageError
 from specctl.domain.estimate import Estimate, Known, Loop, estimate
 from specctl.domain.runs import RunKind
+from specctl.domain.training import key_of
 from specctl.domain.trial.trial_json import block_of
 from specctl.domain.workload import MOST_STREAMED
 from specctl.services.kept_comparison import result_of
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from specctl.services.probing import Settings
 
 NEWEST = 5
-"""Runs of a profile that are looked at; older ones may be of another build."""
+"""Runs of a profile that are looked at, of either kind; older ones may be of another build."""
 
 
 def estimate_probe(
@@ -47,7 +48,7 @@ def estimate_probe(
         return estimate((), (), why_unknown="the server follows no profile")
     try:
         with closing(Ledger(path)) as ledger:
-            runs = ledger.runs(host=host, profile=profile, most=NEWEST)
+            runs = _earlier(ledger, host, profile, settings)
             known = [one for run in runs for one in _known(ledger, run, profile, now_s)]
     except SpecctlError as error:
         return estimate((), (), why_unknown=error.message)
@@ -57,7 +58,16 @@ def estimate_probe(
         *_loops(sizes, warm_up, settings.concurrency),
         *_training_loops(settings.training, settings.concurrency),
     )
-    return estimate(loops, known, why_unknown=why)
+    return estimate(loops, known, trained_on=settings.trained_on, why_unknown=why)
+
+
+def _earlier(ledger: Ledger, host: str, profile: str, settings: Settings) -> list[Run]:
+    """The newest, and the newest that were as warm as it is planned."""
+    training = key_of(settings.trained_on)
+    alike = ledger.runs(host=host, profile=profile, training=training, most=NEWEST)
+    others = ledger.runs(host=host, profile=profile, most=NEWEST)
+    found = {run.id: run for run in (*alike, *others)}
+    return sorted(found.values(), key=lambda run: run.began_s, reverse=True)
 
 
 def _training_loops(training: Workload | None, concurrency: int) -> tuple[Loop, ...]:

@@ -296,7 +296,7 @@ class WorkspaceServices(WorkspaceEnrolling):
             most,
             1,
             expected_s=takes.seconds,
-            expected_words=takes.words,
+            expected_words=takes.basis,
             notes=notes,
             most=most,
         )

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from specctl.domain.estimate import (
@@ -12,12 +14,16 @@ from specctl.domain.estimate import (
     mean_estimate,
 )
 from specctl.domain.probing import Window, add_up
+from specctl.domain.training import TrainedOn
 from tests.unit.domain.requests import request
 
+CODE = TrainedOn("code", "c" * 64, 12)
 
-def known(concurrency, rate, words="a probe of 3 h ago"):
+
+def known(concurrency, rate, words="a probe of 3 h ago", algorithm=None, trained_on=None):
     answers = [request(completion_tokens=100, client_latency_s=100 / rate, index=n) for n in (0, 1)]
-    return Known(add_up(Window("s", "p", concurrency, None, 2.0), answers), words)
+    window = Window("s", "p", concurrency, algorithm, 2.0, trained_on=trained_on)
+    return Known(add_up(window, answers), words)
 
 
 def test_from_the_nearest_concurrency():
@@ -27,6 +33,38 @@ def test_from_the_nearest_concurrency():
     other = estimate([Loop(24, 4000, 4), Loop(8, 1000, 4)], [known(1, 50.0)])
     assert other.seconds == pytest.approx(5000 / (50 * 4))
     assert "at concurrency 1" in other.words
+
+
+def test_ngram_results_that_were_as_warm_go_before_others():
+    cold, warm = known(8, 20.0, algorithm="NGRAM"), known(1, 50.0, "a trial", "NGRAM", CODE)
+    loops = [Loop(24, 4000, 8)]
+    found = estimate(loops, [cold, warm], trained_on=CODE)
+    assert found.seconds == pytest.approx(4000 / (50 * 8))
+    assert str(found) == "about 10 s, at most, from a trial at concurrency 1"
+    assert estimate(loops, [warm, cold]).seconds == pytest.approx(4000 / (20 * 8))
+
+
+def test_ngram_results_that_were_not_as_warm_are_named():
+    cold, warm = (
+        known(8, 20.0, algorithm="NGRAM"),
+        known(8, 50.0, algorithm="NGRAM", trained_on=CODE),
+    )
+    loops = [Loop(24, 4000, 8)]
+    assert estimate(loops, [cold], trained_on=CODE).unlike == ("p was cold, not warm after code",)
+    assert estimate(loops, [warm]).basis.endswith("; p was warm after code, not cold")
+    other = replace(CODE, sha256="d" * 64)
+    words = estimate(loops, [warm], trained_on=other).basis
+    assert "warm after code (cccccccccccc, 12 prompts), not warm after code (dddddddddddd" in words
+
+
+def test_what_remembers_nothing_is_as_fast_cold_as_warm():
+    found = estimate([Loop(24, 4000, 8)], [known(8, 20.0, algorithm="EAGLE3")], trained_on=CODE)
+    assert found.unlike == ()
+
+
+def test_of_two_arms_everything_unlike_is_said():
+    one, other = Estimate(10.0, "x"), Estimate(30.0, "y", ("p was cold, not warm after code",))
+    assert str(mean_estimate([one, other, other])).endswith("x; p was cold, not warm after code")
 
 
 def test_without_a_record_it_is_unknown_and_says_why():

@@ -13,9 +13,10 @@ from specctl.domain.probe import Prompt
 from specctl.domain.probe_json import probe_json
 from specctl.domain.probing import Window, add_up
 from specctl.domain.runs import Provenance, Run, RunKind
+from specctl.domain.training import trained_on_of
 from specctl.domain.trial.trial_json import block_json, plan_json
 from specctl.domain.workload import Workload
-from specctl.services.estimating import estimate_probe
+from specctl.services.estimating import NEWEST, estimate_probe
 from specctl.services.probing import Settings
 from tests.unit.domain.requests import request
 from tests.unit.domain.trial.runs import trial_blocks, trial_plan
@@ -29,11 +30,11 @@ def path(tmp_path):
     return tmp_path / "ledger.db"
 
 
-def keep(path, kind, document, profiles=("p",), blocks=()):
-    run = Run(
-        "5c0ffee2", kind, "gpu8", profiles, NOW_S - 7200, NOW_S, "", Provenance("1", "op", "gpu8"),
-        document,
-    )  # fmt: skip
+def keep(path, kind, document, profiles=("p",), blocks=(), *, run_id="5c0ffee2", age_s=7200.0,
+         trained_on=None):  # fmt: skip
+    provenance = Provenance("1", "op", "gpu8", trained_on=trained_on)
+    began_s = NOW_S - age_s
+    run = Run(run_id, kind, "gpu8", profiles, began_s, NOW_S, "", provenance, document)
     with closing(Ledger(path)) as ledger:
         ledger.add(run)
         for block in blocks:
@@ -68,6 +69,25 @@ def test_training_is_sent_before_either_loop(path):
     assert warm.seconds - cold.seconds == pytest.approx(2 * 6 * 50 / 25)
     open_loop = ask(path, training=training, arrivals=Arrivals(2.0, ArrivalKind.CONSTANT))
     assert "for the arrivals after the training set" in open_loop.words
+
+
+def _ngram(rate, trained_on):
+    window = Window("s", "p", 1, "NGRAM", 3.0, trained_on=trained_on)
+    return probe_json(add_up(window, answers(rate)))
+
+
+def test_warm_runs_are_found_behind_any_number_of_newer_cold_ones(path):
+    training = replace(WORKLOAD, name="code")
+    warm = trained_on_of(training)
+    keep(path, RunKind.PROBE, _ngram(50.0, warm), run_id="aaaa", trained_on=warm)
+    for number in range(NEWEST + 1):
+        age_s = 3600.0 + number
+        keep(path, RunKind.PROBE, _ngram(25.0, None), run_id=f"bbb{number}", age_s=age_s)
+    assert ask(path).words == "at most, from a probe of 1h ago"
+    found = ask(path, training=training)
+    assert found.basis == "at most, from a probe of 2h ago"
+    other = ask(path, training=replace(training, name="prose", sha256="1" * 64))
+    assert other.basis == "at most, from a probe of 1h ago; p was cold, not warm after prose"
 
 
 def _paced(block):
