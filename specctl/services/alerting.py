@@ -69,22 +69,38 @@ class Alerting:
         measured: MeasuredOf = _none_measured,
         interval_s: float = SAMPLED_EVERY_S,
         judged_every_s: float = JUDGED_EVERY_S,
+        steady: Callable[[], float] | None = None,
     ) -> None:
-        """`interval_s` is how often hosts are sampled."""
+        """`interval_s` is how often hosts are sampled.
+
+        `steady` is a clock that is never set, for how long something lasts; None takes the times
+        of the events.
+        """
         self._store, self._rules = store, rules
         self._evens, self._measured = evens, measured
         self._interval_s, self._every_s = interval_s, judged_every_s
+        self._steady = steady
         self._watched: dict[str, Watched] = {}
         self._excused: dict[str, frozenset[str]] = {}
         self._judged_at_s: dict[str, float] = {}
+        self._heard_at_s: dict[str, float] = {}
+        """When each host was sampled, by the steady clock."""
+
         store.derive = self._follow
 
     def tick(self, now_s: float) -> None:
         """Judge the hosts that no event has spoken of lately."""
         for name in tuple(self._store.state.hosts):
-            if now_s - self._judged_at_s.get(name, float("-inf")) >= self._every_s:
+            if self._is_due(name, now_s):
                 for change in self._judge(name, self._store.state, now_s):
                     self._store.apply(change)
+
+    def _lasting_s(self, now_s: float) -> float:
+        return now_s if self._steady is None else self._steady()
+
+    def _is_due(self, name: str, now_s: float) -> bool:
+        since_s = self._lasting_s(now_s) - self._judged_at_s.get(name, float("-inf"))
+        return since_s >= self._every_s
 
     def subject(self, name: str, now_s: float) -> Subject:
         """A host as filters ask of it."""
@@ -123,22 +139,25 @@ class Alerting:
             lost_after_s=max(LOST_AFTER_S, 5 * self._interval_s),
             evens=self._evens(name),
             measured=measured,
+            steady_s=None if self._steady is None else self._steady(),
+            heard_steady_s=self._heard_at_s.get(name),
         )
 
     def _follow(self, event: Event, state: State) -> Iterable[Event]:
         if isinstance(event, HostRemoved):
-            for kept in (self._watched, self._excused, self._judged_at_s):
+            for kept in (self._watched, self._excused, self._judged_at_s, self._heard_at_s):
                 kept.pop(event.host, None)
             return ()
         if not isinstance(event, TELLING):
             return ()
-        since_s = event.time_s - self._judged_at_s.get(event.host, float("-inf"))
-        if not isinstance(event, LinkChanged) and since_s < self._every_s:
+        if isinstance(event, HostSampled) and self._steady is not None:
+            self._heard_at_s[event.host] = self._steady()
+        if not isinstance(event, LinkChanged) and not self._is_due(event.host, event.time_s):
             return ()
         return self._judge(event.host, state, event.time_s)
 
     def _judge(self, name: str, state: State, now_s: float) -> Iterable[Event]:
-        self._judged_at_s[name] = now_s
+        self._judged_at_s[name] = self._lasting_s(now_s)
         look = self._look(name, state, now_s, {*self._measured(name), *self._excused.get(name, ())})
         before = self._watched.get(name, Watched())
         self._watched[name], changes = watch(before, look, self._rules)

@@ -62,6 +62,7 @@ class Monitor:
             self._evens,
             measured=self._measured,
             interval_s=interval_s,
+            steady=fleet.clock.monotonic,
         )
         self._group: asyncio.TaskGroup | None = None
         self._tasks: dict[str, asyncio.Task[None]] = {}

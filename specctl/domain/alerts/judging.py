@@ -82,11 +82,31 @@ class Look:
     measured: Collection[str] = ()
     """Servers that a comparison or a trial measures: their speed is what it is about to judge."""
 
+    steady_s: float | None = None
+    """The same instant by a clock that is never set; None where there is none."""
+
+    heard_steady_s: float | None = None
+    """When the host was sampled, by that clock."""
+
+    @property
+    def lasting_s(self) -> float:
+        """What durations are taken from: a clock that is set must not make them longer."""
+        return self.now_s if self.steady_s is None else self.steady_s
+
+    @property
+    def age_s(self) -> float | None:
+        """Of the host's sample; None without one."""
+        if self.state.sample_at_s is None:
+            return None
+        if self.steady_s is not None and self.heard_steady_s is not None:
+            return self.steady_s - self.heard_steady_s
+        return self.now_s - self.state.sample_at_s
+
     @property
     def is_fresh(self) -> bool:
         """What was sampled of the host is of now."""
-        at_s, link = self.state.sample_at_s, self.state.link
-        return link is Link.UP and at_s is not None and self.now_s - at_s <= self.hold_s
+        age_s = self.age_s
+        return self.state.link is Link.UP and age_s is not None and age_s <= self.hold_s
 
     def sample(self, server: Server) -> ServerSample | None:
         """What a server said of itself, while that is of now."""
@@ -126,16 +146,15 @@ def _compare(rule: Rule, value: float | None) -> Says:
 
 
 def _lost(look: Look, rule: Rule) -> Reading:
-    state, at_s = look.state, look.state.sample_at_s
+    state, age_s = look.state, look.age_s
     hint = state.link_hint or f"specctl doctor {look.host}"
     if state.link in {Link.LOST, Link.REFUSED}:
         verb = "cannot be used" if state.link is Link.REFUSED else "does not answer"
         why = state.link_words.removeprefix(f"host {look.host}: ")
         words = f"{verb}: {why}" if why else verb
         return Reading(rule.name, Says.RAISE, words=words, hint=hint)
-    if state.link is not Link.UP or at_s is None:
+    if state.link is not Link.UP or age_s is None:
         return Reading(rule.name, Says.UNKNOWN)
-    age_s = look.now_s - at_s
     if age_s > look.lost_after_s:
         words = f"no sample for {figures.spoken(age_s)}"
         return Reading(rule.name, Says.RAISE, words=words, hint=hint)

@@ -85,7 +85,7 @@ def watch(watched: Watched, look: Look, rules: Rules) -> tuple[Watched, list[Ale
     for reading in readings:
         key = (reading.rule, reading.server)
         before = tracks.get(key, IDLE)
-        after = advance(before, rules.by_name[reading.rule], reading, look.now_s)
+        after = advance(before, rules.by_name[reading.rule], reading, look.lasting_s)
         tracks[key] = after
         is_new = not before.is_open or after.gpus - before.gpus
         if after.is_open and (is_new or _tells_more(reading, words.get(key, ""))):

@@ -149,7 +149,8 @@ def live(scene: Scene, host: str | None) -> Line:
 def _live_host(scene: Scene, host: str, state: HostState) -> Line:
     match state.link:
         case Link.LOST if state.retry_at_s is not None and state.retry_at_s > scene.now_s:
-            return [(f"◌ retry in {state.retry_at_s - scene.now_s:.0f} s", "warn")]
+            words = _retry_words(state.retry_at_s, state.link_since_s, scene.now_s)
+            return [(f"◌ {words}", "warn")]
         case Link.LOST | Link.CONNECTING if state.link is Link.LOST or state.sample is not None:
             return [("◌ reconnecting", "warn")]
         case Link.REFUSED:
@@ -160,6 +161,13 @@ def _live_host(scene: Scene, host: str, state: HostState) -> Line:
         return [("◐ connecting", "data")]
     stale = scene.is_stale(host)
     return [(f"◌ {figures.spoken(scene.age_s(host))} old", "warn")] if stale else [("● live", "ok")]
+
+
+def _retry_words(retry_at_s: float, since_s: float | None, now_s: float) -> str:
+    """How long until it is tried again; of a clock that went back only the whole wait holds."""
+    if since_s is not None and now_s < since_s:
+        return f"retry within {max(0.0, retry_at_s - since_s):.0f} s"
+    return f"retry in {retry_at_s - now_s:.0f} s"
 
 
 def hints(pairs: Sequence[tuple[str, str]]) -> Line:

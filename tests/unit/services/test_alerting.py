@@ -6,9 +6,11 @@ import os
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from specctl.adapters.clock import SystemClock
 from specctl.adapters.ledger import Ledger
 from specctl.adapters.workspace import Workspace
 from specctl.domain.alerts.judging import Even
@@ -30,18 +32,25 @@ from specctl.domain.trial.trial_json import block_json, plan_json
 from specctl.services import evens
 from specctl.services.alerting import Alerting
 from specctl.services.evens import KnownEvens, gathered, ledger_mark, read_evens
+from specctl.services.fleet import Fleet
+from specctl.services.monitor import Monitor
 from specctl.services.run_figures import figures_of
 from tests.tui import parts
 from tests.unit.domain.trial.runs import trial_blocks, trial_plan
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 NOW_S = parts.NOW_S
 
 
-def store_of() -> tuple[Store, Alerting, list[AlertsChanged]]:
+def store_of(
+    steady: Callable[[], float] | None = None,
+) -> tuple[Store, Alerting, list[AlertsChanged]]:
     store = Store()
     heard: list[AlertsChanged] = []
     evens = {"h": {"kimi-k2.5-eagle3": Even(1.69, "trial 5c0f, 1 at a time")}}
-    alerting = Alerting(store, Rules(), lambda host: evens.get(host, {}))
+    alerting = Alerting(store, Rules(), lambda host: evens.get(host, {}), steady=steady)
     store.subscribe(lambda e, _: heard.append(e) if isinstance(e, AlertsChanged) else None)
     store.apply(LinkChanged("h", NOW_S, "up"))
     store.apply(ServersSeen("h", NOW_S, (parts.server(),)))
@@ -62,6 +71,61 @@ def test_an_alert_follows_the_event_that_raises_it_and_is_in_the_state():
     assert [(e.rule, e.time_s - NOW_S) for e in heard] == [("throttle", 4), ("breakeven", 16)]
     assert [a.rule for a in store.state.host("h").open_alerts] == ["throttle", "breakeven"]
     assert heard[1].hint
+
+
+@pytest.mark.parametrize(("step_s", "even_after_s"), [(3600.0, 18), (-3600.0, 16)])
+def test_a_clock_that_is_set_raises_nothing_at_once_and_holds_nothing_up(
+    step_s: float, even_after_s: int
+) -> None:
+    """Forward, what the server said looks old once: that look does not count."""
+    steady = [0.0]
+    store, alerting, heard = store_of(lambda: steady[0])
+    for second in range(3):
+        steady[0] = second
+        sample(store, second, throttle=("heat (hw)",))
+    steady[0] = 3
+    alerting.tick(NOW_S + step_s + 3)
+    assert heard == []
+    sample(store, step_s + 3, throttle=("heat (hw)",))
+    assert heard == []
+    for second in range(4, 20):
+        steady[0] = second
+        sample(store, step_s + second, throttle=("heat (hw)",))
+    seen = [(e.rule, e.time_s - step_s - NOW_S) for e in heard]
+    assert seen == [("throttle", 4), ("breakeven", even_after_s)]
+
+
+def test_a_host_sampled_rarely_is_not_lost_because_the_clock_went_forward() -> None:
+    store, heard = Store(), []
+    steady = [0.0]
+    alerting = Alerting(store, Rules(), interval_s=30.0, steady=lambda: steady[0])
+    store.subscribe(lambda e, _: heard.append(e.rule) if isinstance(e, AlertsChanged) else None)
+    store.apply(LinkChanged("h", NOW_S, "up"))
+    store.apply(HostSampled("h", NOW_S, parts.host_sample((parts.gpu(0),))))
+    for second in range(1, 20):
+        steady[0] = second
+        alerting.tick(NOW_S + 3600 + second)
+    assert heard == []
+    for second in range(20, 200):
+        steady[0] = second
+        alerting.tick(NOW_S + 3600 + second)
+    assert heard == ["lost"]
+
+
+class Standing(SystemClock):
+    """A clock by which no time passes."""
+
+    def monotonic(self) -> float:
+        return 0.0
+
+
+def test_a_monitor_takes_durations_from_the_clock_that_is_never_set(tmp_path: Path) -> None:
+    store, heard = Store(), []
+    Monitor(Fleet(Workspace(tmp_path), store, Standing()))
+    store.subscribe(lambda e, _: heard.append(e.rule) if isinstance(e, AlertsChanged) else None)
+    for second in (0, 3600, 7200):
+        store.apply(LinkChanged("h", NOW_S + second, "lost", "no route"))
+    assert heard == []
 
 
 def test_a_silent_host_is_judged_by_the_clock():

@@ -254,6 +254,18 @@ def test_a_refused_host_says_what_to_do() -> None:
     assert "specctl trust l40s-07" in plain([second])
 
 
+@pytest.mark.parametrize(
+    ("passed_s", "words"),
+    [(2, "◌ retry in 4 s"), (7, "◌ reconnecting"), (-3600, "◌ retry within 6 s")],
+)
+def test_a_wait_that_the_clock_ran_back_over_is_not_called_an_hour(
+    passed_s: int, words: str
+) -> None:
+    lost = LinkChanged("pro6k-01", parts.NOW_S, "lost", retry_at_s=parts.NOW_S + 6)
+    scene = scene_of([*story.pro6k_01(), lost], now_s=parts.NOW_S + passed_s)
+    assert plain([live(scene, "pro6k-01")]) == words
+
+
 def test_a_host_that_is_connected_to_again_is_not_shown_as_live() -> None:
     """The samples before are young still, and nothing can be done there."""
     scene = scene_of([*story.fleet(), LinkChanged("pro6k-01", parts.NOW_S, "connecting")])
