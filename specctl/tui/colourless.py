@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rich.segment import Segment
+from rich.style import Style
 from textual.filter import LineFilter, Monochrome
+from textual.renderables.background_screen import BackgroundScreen
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+    from textual.app import RenderableType
     from textual.color import Color
 
 
@@ -27,6 +30,28 @@ class Colourless(LineFilter):
 
 COLOURLESS = Colourless()
 """The one of them: what was made of a line by it is kept for it."""
+
+
+DIMMED = Style(dim=True)
+
+
+class Behind(BackgroundScreen):
+    """The screen behind a dialog where no tint can say so: all of it is dim, nothing stands out."""
+
+    @classmethod
+    def process_segments(cls, segments: Iterable[Segment], color: Color) -> Iterable[Segment]:
+        """The text of the segments, dim."""
+        del color
+        return (
+            segment if segment.control else Segment(segment.text, DIMMED) for segment in segments
+        )
+
+
+def behind(drawn: RenderableType) -> RenderableType:
+    """What Textual draws under a dialog, without its tint; a screen that is not dimmed stays."""
+    if isinstance(drawn, BackgroundScreen) and drawn.color.a > 0:
+        return Behind(drawn.screen, drawn.color)
+    return drawn
 
 
 def filters(known: Sequence[LineFilter], *, has_colour: bool) -> Sequence[LineFilter]:

@@ -38,7 +38,7 @@ class Palette:
         self, theme: str, variables: Mapping[str, str], *, has_colour: bool = True
     ) -> None:
         self.theme = theme
-        self._has_colour = has_colour
+        self.has_colour = has_colour
         self._variables = variables
         self._styles: dict[str, Style] = {}
 
@@ -46,7 +46,7 @@ class Palette:
         """The style of `token`, or of `token on ground`."""
         style = self._styles.get(token)
         if style is None:
-            make = self._make if self._has_colour else self._bare
+            make = self._make if self.has_colour else self._bare
             style = self._styles[token] = make(token)
         return style
 
@@ -307,6 +307,7 @@ class Panel(Painted, can_focus=True):
             drawing = replace(drawing, summary=[*before, *gap, *drawing.summary])
         return framed(
             drawing, cells, rows, number=self.number, has_focus=self.has_focus, rule=self.rule,
+            is_heavy=self.has_class("dialog") and not self.shell.palette.has_colour,
             kept=self._kept,
         )  # fmt: skip
 

@@ -12,6 +12,7 @@ from textual.screen import ModalScreen, Screen
 from specctl.tui import arrange
 from specctl.tui.actions import BY_ID, Target, actions_on, refusal
 from specctl.tui.bars import Footer, GuideBar, Header, TooSmall
+from specctl.tui.colourless import behind
 from specctl.tui.panel import Painted, Panel
 from specctl.tui.pressing import press
 from specctl.tui.render.hits import ACTION
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from textual import events
-    from textual.app import ComposeResult
+    from textual.app import ComposeResult, RenderableType
 
     from specctl.tui.application import SpecctlApp
     from specctl.tui.arrange import Place, Places
@@ -285,6 +286,11 @@ class Modal(ModalScreen[Answer]):
     def dismiss(self, result: Answer | None = None) -> AwaitComplete:
         """Once: a key that waited behind the one that closed it must not close what lies below."""
         return super().dismiss(result) if self.is_current else AwaitComplete()
+
+    def render(self) -> RenderableType:
+        """What lies behind, dimmed in a way that the terminal is to show."""
+        drawn = super().render()
+        return drawn if cast("SpecctlApp", self.app).settings.has_colour else behind(drawn)
 
 
 class Dialog(Modal[Answer]):

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+THIN, HEAVY = "╭─╮│╰╯", "┏━┓┃┗┛"
+
+
 class _Look(NamedTuple):
     """What a row in a frame depends on beside its line."""
 
@@ -18,6 +21,8 @@ class _Look(NamedTuple):
     token: str
     rule: bool
     is_stale: bool
+    box: str
+    """Top left, across, top right, down, bottom left and bottom right."""
 
 
 class Kept:
@@ -44,11 +49,13 @@ def framed(
     number: str,
     has_focus: bool,
     rule: bool,
+    is_heavy: bool = False,
     kept: Kept | None = None,
 ) -> list[Line]:
     """The drawing in its frame, `rows` lines of `cells`; `kept` gives back those of before."""
     kept = kept or Kept()
-    look = _Look(cells, "focus" if has_focus else "border", rule, drawing.is_stale)
+    token, box = "focus" if has_focus else "border", HEAVY if is_heavy else THIN
+    look = _Look(cells, token, rule, drawing.is_stale, box)
     out = [
         kept.row(
             "top",
@@ -69,17 +76,17 @@ def framed(
 def _top(left: Line, drawing: Drawing, look: _Look) -> Line:
     right = guard(drawing.summary)
     if look.rule:
-        return _edge(left, right, look.cells, look.token)
+        return _edge(left, right, look.cells, look)
     return [
-        ("╭", look.token),
-        *_edge(left, right, look.cells - 2, look.token),
-        ("╮", look.token),
+        (look.box[0], look.token),
+        *_edge(left, right, look.cells - 2, look),
+        (look.box[2], look.token),
     ]
 
 
 def _bottom(drawing: Drawing, look: _Look) -> Line:
-    edge = _edge([], guard(drawing.note), look.cells - 2, look.token)
-    return [("╰", look.token), *edge, ("╯", look.token)]
+    edge = _edge([], guard(drawing.note), look.cells - 2, look)
+    return [(look.box[4], look.token), *edge, (look.box[5], look.token)]
 
 
 def _row(line: Line, look: _Look, *, is_at: bool) -> Line:
@@ -88,8 +95,8 @@ def _row(line: Line, look: _Look, *, is_at: bool) -> Line:
         line = aged(line)
     if look.rule:
         return [("▌", "accent") if is_at else BLANK, *fit(line, look.cells - 2), BLANK]
-    side = ("▌", "accent") if is_at else ("│", look.token)
-    return [side, BLANK, *fit(line, look.cells - 4), BLANK, ("│", look.token)]
+    side = ("▌", "accent") if is_at else (look.box[3], look.token)
+    return [side, BLANK, *fit(line, look.cells - 4), BLANK, (look.box[3], look.token)]
 
 
 def _heading(title: str, number: str, *, has_focus: bool) -> Line:
@@ -101,17 +108,18 @@ def _heading(title: str, number: str, *, has_focus: bool) -> Line:
     return [(number + " ", "faint"), *words]
 
 
-def _edge(left: Line, right: Line, cells: int, token: str) -> Line:
+def _edge(left: Line, right: Line, cells: int, look: _Look) -> Line:
     """Titles in a horizontal edge; the right one goes before the left one is cut."""
+    across, token = look.box[1], look.token
     if left:
-        left = [("─ ", token), *left, (" ", token)]
+        left = [(f"{across} ", token), *left, (" ", token)]
     left = clip(left, max(0, cells - 2))
     room = cells - width(left) - 1
     if right and width(right) + 3 > room:
         right = few(_items(right), max(0, room - 3), gap=2)
     if right:
-        right = [(" ", token), *right, (" ─", token)]
-    return [*left, ("─" * max(0, cells - width(left) - width(right)), token), *right]
+        right = [(" ", token), *right, (f" {across}", token)]
+    return [*left, (across * max(0, cells - width(left) - width(right)), token), *right]
 
 
 def _items(line: Line) -> list[Line]:
