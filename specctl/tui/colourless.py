@@ -12,7 +12,7 @@ from textual.renderables.background_screen import BackgroundScreen
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from textual.app import RenderableType
+    from rich.console import RenderableType
     from textual.color import Color
 
 

@@ -21,8 +21,9 @@ from specctl.tui.render.lines import Line, plain
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from rich.console import RenderableType
     from textual import events
-    from textual.app import ComposeResult, RenderableType
+    from textual.app import ComposeResult
 
     from specctl.tui.application import SpecctlApp
     from specctl.tui.arrange import Place, Places
