@@ -1,21 +1,14 @@
-"""One HTTP/1.1 request on one fresh connection, timed where the bytes arrive.
-
-A connection carries one request only, so no answer can be lost to a kept-alive connection that the
-server closed in between, and nothing is ever sent twice.
-"""
+"""HTTP/1.1 as bytes: the request as it goes out, and one answer cut out of what comes back."""
 
 from __future__ import annotations
 
-import asyncio
 import re
-import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Callable, Dict, List, Mapping, Optional, Tuple
+    from typing import Callable, Dict, List, Mapping, Optional
 
     Step = Callable[[List[bytes]], bool]
-    OnBody = Callable[[Optional[int], bytes, float], None]
 
 MAX_HEAD_BYTES = 64 * 1024
 MAX_SIZE_LINE_BYTES = 1024
@@ -44,6 +37,7 @@ class AnswerReader:
     def __init__(self) -> None:
         self.status: Optional[int] = None
         self.headers: Dict[str, str] = {}
+        self.is_chunked = False
         self.is_done = False
         self.has_begun = False
         self._held = bytearray()
@@ -52,12 +46,25 @@ class AnswerReader:
 
     def feed(self, data: bytes) -> bytes:
         """Take `data`; returns what it adds to the body."""
+        whole = self._whole_chunk(data)
+        if whole is not None:
+            return whole
         self.has_begun = self.has_begun or bool(data)
         self._held += data
         body: List[bytes] = []
         while not self.is_done and self._step(body):
             pass
         return b"".join(body)
+
+    def _whole_chunk(self, data: bytes) -> Optional[bytes]:
+        """What `data` holds when it is one chunk and nothing else, as most pieces are."""
+        if self._held or self._step != self._read_size:
+            return None
+        line, _, chunk = data.partition(b"\r\n")
+        if not _SIZE.match(line) or len(chunk) != int(line, 16) + len(_CHUNK_END):
+            return None
+        is_whole = len(chunk) > len(_CHUNK_END) and chunk.endswith(_CHUNK_END)
+        return chunk[: -len(_CHUNK_END)] if is_whole else None
 
     def end(self) -> None:
         """The peer closed: complete only where the body lasts until then."""
@@ -85,7 +92,8 @@ class AnswerReader:
     def _choose_body(self, status: int) -> Step:
         if status in NO_BODY:
             return self._finish
-        if "chunked" in self.headers.get("transfer-encoding", "").lower():
+        self.is_chunked = "chunked" in self.headers.get("transfer-encoding", "").lower()
+        if self.is_chunked:
             return self._read_size
         if "content-length" not in self.headers:
             return self._read_until_close
@@ -177,51 +185,6 @@ def _read_headers(lines: List[str]) -> Dict[str, str]:
     return headers
 
 
-class Exchange(asyncio.Protocol):
-    """Sends one request and hands each piece of the answer's body on with its arrival time."""
-
-    def __init__(self, on_body: OnBody, done: asyncio.Future[float]) -> None:
-        self.reader = AnswerReader()
-        self.first_byte_at: Optional[float] = None
-        self._on_body = on_body
-        self._done = done
-
-    def data_received(self, data: bytes) -> None:
-        """Take bytes; the time is read before anything else is done with them."""
-        now = time.perf_counter()
-        if self.first_byte_at is None:
-            self.first_byte_at = now
-        try:
-            body = self.reader.feed(data)
-            if body:
-                self._on_body(self.reader.status, body, now)
-        except BrokenAnswerError as error:
-            self._fail(error)
-            return
-        if self.reader.is_done and not self._done.done():
-            self._done.set_result(now)
-
-    def connection_lost(self, exc: Optional[Exception]) -> None:
-        """The peer closed or reset."""
-        now = time.perf_counter()
-        if self._done.done():
-            return
-        if exc is not None:
-            kind = "reset mid-stream" if self.reader.has_begun else "no answer"
-            self._fail(BrokenAnswerError(kind, str(exc)))
-            return
-        try:
-            self.reader.end()
-        except BrokenAnswerError as error:
-            self._fail(error)
-        else:
-            self._done.set_result(now)
-
-    def _fail(self, error: BrokenAnswerError) -> None:
-        if not self._done.done():
-            self._done.set_exception(error)
-
-
 class Endpoint:
     """Where requests go, and the headers that all of them carry."""
 
@@ -238,33 +201,3 @@ class Endpoint:
         if any("\r" in line or "\n" in line for line in lines):
             raise ValueError("a header or path with a line break")
         return "\r\n".join(lines).encode("latin-1") + body
-
-    async def exchange(
-        self, payload: bytes, on_body: OnBody, timeout_s: float
-    ) -> Tuple[Exchange, float, float]:
-        """Send `payload`, wait for the whole answer; returns (Exchange, sent at, ended at).
-
-        Raises BrokenAnswerError; its kinds are refused, unreachable, no answer, reset mid-stream,
-        truncated, malformed and timed out.
-        """
-        try:
-            return await asyncio.wait_for(self._exchange(payload, on_body), timeout_s)
-        except ConnectionRefusedError as error:
-            raise BrokenAnswerError("refused", str(error)) from error
-        except asyncio.TimeoutError as error:
-            raise BrokenAnswerError("timed out", "after %g s" % timeout_s) from error
-        except OSError as error:
-            raise BrokenAnswerError("unreachable", str(error)) from error
-
-    async def _exchange(self, payload: bytes, on_body: OnBody) -> Tuple[Exchange, float, float]:
-        loop = asyncio.get_running_loop()
-        done: asyncio.Future[float] = loop.create_future()
-        transport, protocol = await loop.create_connection(
-            lambda: Exchange(on_body, done), self.address, self.port
-        )
-        try:
-            sent_at = time.perf_counter()
-            transport.write(payload)
-            return protocol, sent_at, await done
-        finally:
-            transport.abort()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Any, Dict, List, Optional
 
+_TOKENS_NAME = b'"completion_tokens"'
 _TOKENS = re.compile(rb'"completion_tokens"\s*:\s*(\d+)')
 _ANSWER_FIELDS = ("content", "tool_calls", "text")
 _TEXT_FIELDS = (*_ANSWER_FIELDS, "reasoning_content", "reasoning")
@@ -24,6 +25,9 @@ class EventReader:
 
     def feed(self, data: bytes) -> List[bytes]:
         """The `data` payloads of the events that `data` completes."""
+        if not self._held and not self._skips_newline and _is_one_event(data):
+            payload = data[5:].strip()
+            return [payload] if payload else []
         if self._skips_newline and data.startswith(b"\n"):
             data = data[1:]
         self._skips_newline = data.endswith(b"\r") or (self._skips_newline and not data)
@@ -40,6 +44,12 @@ class EventReader:
         """The payload of a last event that no blank line follows."""
         payload = _payload(self._held)
         return [payload] if payload else []
+
+
+def _is_one_event(data: bytes) -> bool:
+    """`data` is one line that is an event and nothing else, as nearly all pieces are."""
+    is_framed = data.startswith(b"data:") and data.endswith(b"\n\n")
+    return is_framed and data.find(b"\n") == len(data) - 2 and b"\r" not in data
 
 
 def _payload(event: bytes) -> bytes:
@@ -139,10 +149,10 @@ class StreamRecord:
             self.text += pieces
 
     def _count(self, payload: bytes) -> Optional[int]:
-        found = _TOKENS.findall(payload)
+        found = _TOKENS.match(payload, payload.rfind(_TOKENS_NAME))
         if not found:
             return None
-        total = int(found[-1])
+        total = int(found.group(1))
         new, self._tokens = total - self._tokens, max(total, self._tokens)
         return new if new > 0 else 0
 

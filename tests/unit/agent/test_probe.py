@@ -74,6 +74,19 @@ def test_d08_a_refused_connection_is_named():
     assert items[0]["error"] == "refused"
 
 
+def test_a_name_of_several_addresses_is_asked_where_it_answers(monkeypatch):
+    with hostile_server([sends(OK_HEAD + b"{}")]) as server, socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        found = [
+            (socket.AF_INET, taken.getsockname()),
+            (socket.AF_INET, ("127.0.0.1", server.port)),
+        ]
+        monkeypatch.setattr(probe, "resolve", lambda _address, _port: found)
+        items, _ = ask(f"http://localhost:{server.port}", 3, concurrency=3)
+    assert [item.get("body") for item in items] == ["{}"] * 3
+    assert len(server.requests) == 3
+
+
 def test_d08_one_failure_leaves_the_others_measured():
     scripts = [sends(OK_HEAD + b"{}"), sends(reset=True), sends(OK_HEAD + b"{}")]
     with hostile_server(scripts) as server:
