@@ -21,6 +21,10 @@ ANYWHERE = ""
 """The hint of every stage that has no own one."""
 
 
+PROBING, LOADING, TRYING = "probing on", "loading on", "trying on"
+"""Stages of no screen: the hint where something goes on that the screen in front does not show."""
+
+
 @dataclass(frozen=True, slots=True)
 class Moment:
     """What has happened so far, and which screen is in front."""
@@ -34,6 +38,9 @@ class Moment:
 
     outcomes: Mapping[str, Outcome] = field(default_factory=dict)
     """How they ended, by the id of the plan."""
+
+    goes_on: str = ""
+    """What was begun and goes on out of sight: `PROBING`, `LOADING`, `TRYING`, or nothing."""
 
     @property
     def practice_host(self) -> tuple[str, HostState] | None:
@@ -52,7 +59,8 @@ class Step:
 
     def hint(self, moment: Moment) -> Hint:
         """What to press on the screen in front."""
-        return self.hints.get(moment.where) or self.hints[ANYWHERE]
+        found = self.hints.get(moment.where) or self.hints.get(moment.goes_on)
+        return found or self.hints[ANYWHERE]
 
 
 class Guide:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from specctl.domain.server import ServerState
-from specctl.tui.guide import ANYWHERE, Guide, Hint, Moment, Step
+from specctl.tui.guide import ANYWHERE, LOADING, PROBING, TRYING, Guide, Hint, Moment, Step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -80,6 +80,7 @@ def _fail() -> Step:
             **_choosing("crowded", "asks for too much memory"),
             "source": (("esc", "goes back; NGRAM stands in the list, and needs no drafter"),),
             "launching": (("", "it will run out of memory, and the first cause will be named"),),
+            LOADING: (("", "it is loading, and will run out of memory: a toast says so"),),
             ANYWHERE: (("s", "starts a profile: first one that fails"),),
         },
     )
@@ -92,6 +93,7 @@ def _start(name: str) -> Step:
             **CLOSE,
             **_choosing(name, "is next"),
             "launching": (("", "every phase of the load is shown as it is reached"),),
+            LOADING: (("", f"{name} is loading: it is measured next, once it is ready"),),
             ANYWHERE: (("s", f"starts a profile: now {name}"),),
         },
     )
@@ -113,6 +115,7 @@ def _measure(name: str) -> Step:
             **CLOSE,
             "launch": (("H", "shows the host and its new server"),),
             "probe": (("← ← ← ←", "2 requests are enough here"), ("enter", "sends them")),
+            PROBING: (("p", f"shows how far it is: {name} is being measured"),),
             ANYWHERE: (("p", f"measures {name}"),),
         },
     )
@@ -138,6 +141,7 @@ def _try() -> Step:
                 ("↓ ↓ ↓ ↓ → enter", "begins"),
             ),
             "trial": (("", "launches in turn, until a word can be said: some minutes"),),
+            TRYING: (("T", "lists the trial, which goes on meanwhile: some minutes"),),
             ANYWHERE: (("c", "tries a better drafter: is it faster, and how sure is that?"),),
         },
     )
@@ -151,6 +155,7 @@ def _stop() -> Step:
             "plan-cancel": (("→ enter", "stops it"),),
             "trial": (("esc", "back: what ran before is started again"),),
             "launching": (("", "now comes the proof that processes, ports and memory are gone"),),
+            LOADING: (("", "it is being stopped, and proved to be gone"),),
             ANYWHERE: (("x", "stops the server, and proves that it is gone"),),
         },
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from specctl.domain.errors import SpecctlError
 from specctl.services.outcome import Outcome
 from specctl.tui.enrolling import Enrolling
-from specctl.tui.guide import Moment
+from specctl.tui.guide import LOADING, PROBING, TRYING, Moment
 from specctl.tui.lab_guide import GUIDES
 from specctl.tui.later import Later
 from specctl.tui.own_measuring import probe_words, trial_words
@@ -52,7 +52,15 @@ class Work(Sifting):
         """What the guide goes by."""
         screen = self._app.front
         stage = screen.stage if isinstance(screen, PanelScreen | Dialog) else ""
-        return Moment(stage, self._app.store.state, self.carried, self.outcomes)
+        return Moment(stage, self._app.store.state, self.carried, self.outcomes, self._goes_on)
+
+    @property
+    def _goes_on(self) -> str:
+        if self.trials.under_way:
+            return TRYING
+        if any(not run.is_over for run in self.probes.values()):
+            return PROBING
+        return LOADING if self.under_way else ""
 
     def do_guide_hide(self) -> None:
         """No more of it in this session."""
@@ -193,9 +201,8 @@ class Work(Sifting):
             run.result = await services.probe(plan)
         except SpecctlError as error:
             run.error = error
-        if isinstance(self._app.front, ProbeDialog):
-            self._app.repaint()
-        else:
+        self._app.repaint()
+        if not isinstance(self._app.front, ProbeDialog):
             words = "p shows the result." if run.result else run.error.message if run.error else ""
             self._app.tell(f"Probe of {plan.host}/{plan.server} ended", words)
 
