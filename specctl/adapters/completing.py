@@ -67,7 +67,10 @@ def _runs(_chosen: str | None) -> dict[str, str]:
             rows = ledger.execute(query, (RUNS_MAX,)).fetchall() if ledger else []
     except sqlite3.Error:
         return {}
-    return {str(run): f"{kind} {host} {_listed(names)}" for run, kind, host, names in rows}
+    return {
+        str(run): " ".join(filter(None, (kind, host, _listed(names))))
+        for run, kind, host, names in rows
+    }
 
 
 def _listed(names: str) -> str:

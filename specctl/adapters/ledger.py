@@ -20,7 +20,7 @@ from specctl.domain.training import key_of
 from specctl.domain.unplain import object_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from specctl.domain.training import TrainedOn
@@ -64,6 +64,8 @@ MIGRATIONS = (
     ) STRICT;
     """,
     "ALTER TABLE spreads ADD COLUMN trained_on TEXT NOT NULL DEFAULT ''",
+    # forecasts, whose host may be ''
+    "CREATE INDEX runs_by_kind ON runs (kind, host, began_s)",
 )
 """Each brings the file from one version to the next; a released one never changes."""
 
@@ -140,7 +142,7 @@ class Ledger:
         row = (
             run.id,
             run.kind.value,
-            run.host,
+            run.host or "",
             json.dumps(run.profiles),
             run.began_s,
             run.ended_s,
@@ -224,17 +226,21 @@ class Ledger:
         *,
         host: str | None = None,
         kind: RunKind | None = None,
+        kinds: Collection[RunKind] = (),
         profile: str | None = None,
         training: str | None = None,
         most: int = 50,
     ) -> tuple[Run, ...]:
         """The newest first; rows that cannot be read are left out, and noted in `damaged`.
 
-        `training`: the `key_of` what servers were sent before each window.
+        `kinds`: any of these, `host`: "" for those of no host, `training`: the `key_of` what
+        servers were sent before each window.
         """
+        among = [one.value for one in kinds]
         wanted = {
             "host = ?": host,
             "kind = ?": kind.value if kind else None,
+            "kind IN (SELECT value FROM json_each(?))": json.dumps(among) if among else None,
             _HAS_PROFILE: profile,
             _HAS_TRAINING: training,
         }
@@ -333,7 +339,7 @@ def _run(row: Sequence[Any]) -> Run:
     return Run(
         id=run_id,
         kind=RunKind(kind),
-        host=host,
+        host=host or None,
         profiles=tuple(json.loads(profiles)),
         began_s=began_s,
         ended_s=ended_s,

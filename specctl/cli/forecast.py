@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,19 +14,21 @@ from specctl.cli.diagnostics import say
 from specctl.cli.forecast_text import write_forecast
 from specctl.cli.invocation import Finite, json_option, on_option
 from specctl.cli.output import write_json
-from specctl.cli.running import fleet_of, run
+from specctl.cli.running import fleet_of, new_keeper, run, say_kept
 from specctl.domain.errors import UsageError
 from specctl.domain.forecast.advice import CostTable
 from specctl.domain.forecast.forecasting import Question
 from specctl.domain.forecast.reading import read_settings
-from specctl.domain.forecast.report import ForecastReport
+from specctl.domain.forecast.report import ForecastReport, InputFile
 from specctl.domain.plain import plain
+from specctl.domain.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from specctl.cli.invocation import Invocation
     from specctl.domain.profile import Profile
+    from specctl.domain.runs import Provenance
     from specctl.facts.exchanges import Exchanges
     from specctl.services.forecasting import Texts, Tokens
 
@@ -82,6 +85,7 @@ def command(invocation: Invocation, /, transcripts: Path, *, as_json: bool, **as
 
     SGLang's own matcher is replayed: it learns from outputs and never from prompts, so that the
     first of a kind is drafted badly (cold) and later ones better (warm, after a disjoint half).
+    What comes out is kept in the ledger, and predicts a trial of which no earlier run says more.
     A line of TRANSCRIPTS is JSON: {"prompt_ids": […], "output_ids": […]}, or texts,
     {"messages": […], "output": "…"}, which the tokenizer of --on HOST makes ids of. A workload
     has prompts and no answers: it cannot be forecast from.
@@ -93,11 +97,13 @@ def command(invocation: Invocation, /, transcripts: Path, *, as_json: bool, **as
     """  # noqa: D301  click reads \b
     from specctl.services.forecasting import work_out
 
+    keeper = new_keeper()
+    began_s = keeper.now_s
     exchanges = _read(transcripts)
     texts = _texts(transcripts, exchanges, asked["corpora"])
-    profile, tokens, version = run(_prepare(invocation, texts, asked))
+    profile, tokens, version, conditions = run(_prepare(invocation, texts, asked))
     reading = read_settings(profile, asked["release"] or version)
-    costs, base_s, notes = _costs(asked, reading.settings.num_draft_tokens)
+    costs, base_s, notes, cost_hosts = _costs(asked, reading.settings.num_draft_tokens)
     question = Question(
         [one for one in tokens.transcripts if len(one.output) > 1],
         reading,
@@ -118,11 +124,16 @@ def command(invocation: Invocation, /, transcripts: Path, *, as_json: bool, **as
         template_sha256=tokens.template_sha256,
         forecast=work_out(question, say),
         notes=(*_left_out(exchanges), *notes),
+        corpora=tuple(InputFile(clean(one.name), _sha256(one)) for one in asked["corpora"]),
+        cost_hosts=cost_hosts,
     )
+    kept = run(keeper.keep_forecast(profile, found, conditions, began_s))
+    found = replace(found, run=kept)
     if as_json:
         write_json("forecast", plain(found))
     else:
         write_forecast(found)
+    say_kept(keeper, kept)
 
 
 def _check_plain(path: Path) -> None:
@@ -172,25 +183,28 @@ def _texts(path: Path, exchanges: Exchanges, corpora: Sequence[Path]) -> Texts:
 
 async def _prepare(
     invocation: Invocation, texts: Texts, asked: Mapping[str, Any]
-) -> tuple[Profile, Tokens, str | None]:
+) -> tuple[Profile, Tokens, str | None, Provenance]:
     from specctl.services.forecasting import as_ids, read_version_of, tokenise
+    from specctl.services.kept_forecast import conditions_of_forecast
 
     host = asked["on"]
     if host is None:
         profile = invocation.workspace().profile(asked["profile"])
         read_settings(profile, asked["release"])
-        return profile, as_ids(texts), None
+        return profile, as_ids(texts), None, await conditions_of_forecast(None, profile)
     async with fleet_of(invocation) as fleet:
         profile = fleet.workspace.profile(asked["profile"], on=host)
         read_settings(profile, asked["release"])
         connection = await fleet.connect(host)
         version = asked["release"] or await read_version_of(connection)
-        return profile, await tokenise(connection, profile, texts), version
+        tokens = await tokenise(connection, profile, texts)
+        return profile, tokens, version, await conditions_of_forecast(connection, profile)
 
 
 def _costs(
     asked: Mapping[str, Any], width: int
-) -> tuple[CostTable | None, float | None, tuple[str, ...]]:
+) -> tuple[CostTable | None, float | None, tuple[str, ...], tuple[str, ...]]:
+    """Costs, the time of a plain step, notes, and the hosts that were measured."""
     if asked["runs"]:
         if asked["base_ms"] is not None or asked["steps"]:
             raise UsageError("--costs takes both costs from runs", hint="Leave out the typed ones.")
@@ -199,22 +213,24 @@ def _costs(
     if base_ms is None:
         if asked["steps"]:
             raise UsageError("--step-ms says nothing without --base-ms")
-        return None, None, ()
+        return None, None, (), ()
     if base_ms <= 0:
         raise UsageError(f"--base-ms must be above 0, not {base_ms:g}")
     steps = {width if n is None else n: ms / 1000 for n, ms in asked["steps"]}
     table = CostTable(base_ms / 1000, steps, "typed") if steps else None
-    return table, base_ms / 1000, ()
+    return table, base_ms / 1000, (), ()
 
 
 def _measured_costs(
     runs: Sequence[str], concurrency: int
-) -> tuple[CostTable | None, float | None, tuple[str, ...]]:
+) -> tuple[CostTable | None, float | None, tuple[str, ...], tuple[str, ...]]:
     from specctl.services.forecasting import cost_table
     from specctl.services.run_figures import find_figures
 
     with open_ledger() as ledger:
-        return cost_table(find_figures(ledger, runs), concurrency)
+        figures = find_figures(ledger, runs)
+    hosts = tuple(dict.fromkeys(one.host for one in figures))
+    return (*cost_table(figures, concurrency), hosts)
 
 
 def _left_out(exchanges: Exchanges) -> tuple[str, ...]:

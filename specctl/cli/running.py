@@ -95,6 +95,15 @@ def keeper_of(fleet: Fleet) -> Keeper:
     return Keeper(ledger_file(), fleet.clock)
 
 
+def new_keeper() -> Keeper:
+    """The same, of what needs no host."""
+    from specctl.adapters.clock import SystemClock
+    from specctl.adapters.paths import ledger_file
+    from specctl.services.keeping import Keeper
+
+    return Keeper(ledger_file(), SystemClock())
+
+
 def say_kept(keeper: Keeper, run_id: str | None) -> None:
     """Where a run can be found again, or why it cannot."""
     if run_id is not None:

@@ -12,6 +12,7 @@ from specctl.cli.compare_screening import write_ranking
 from specctl.cli.compare_trial import open_ledger, write_summary
 from specctl.cli.cost_forced import write_forced
 from specctl.cli.diagnostics import say, warn
+from specctl.cli.forecast_text import write_forecast
 from specctl.cli.invocation import json_option
 from specctl.cli.output import style, write, write_foreign, write_json
 from specctl.cli.runs_diff import command as diff
@@ -80,7 +81,7 @@ def list_runs(
         write_json("runs", plain(RunList(tuple(brief(run) for run in runs))))
         return
     if not runs and not ledger.damaged:
-        say("nothing was kept yet: start, probe and compare write here")
+        say("nothing was kept yet: start, probe, compare and forecast write here")
         return
     for line in table(HEADERS, map(_row, runs)):
         write(line)
@@ -88,14 +89,14 @@ def list_runs(
 
 def _notice(runs: Iterable[Run]) -> None:
     for run in runs:
-        SHOWN.notice(Host(run.host, is_simulated=run.provenance.is_simulated))
+        SHOWN.notice(Host(run.where, is_simulated=run.provenance.is_simulated))
 
 
 def _row(run: Run) -> tuple[str, ...]:
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.began_s))
     outcome = run.outcome or ("runs, or was cut off" if run.ended_s is None else "")
     outcome = outcome[:OUTCOME_CELLS] + warm_words(run.provenance.trained_on)
-    host = run.host + (" (SIMULATED)" if run.provenance.is_simulated else "")
+    host = run.where + (" (SIMULATED)" if run.provenance.is_simulated else "")
     return (run.id, when, host, run.kind.value, " ".join(run.profiles), outcome)
 
 
@@ -128,6 +129,7 @@ def _write_run(evidence: Evidence) -> None:
     from specctl.cli.compare_text import write_comparison
     from specctl.cli.probe_text import write_result
     from specctl.services.kept_comparison import comparison_of
+    from specctl.services.kept_forecast import forecast_of
     from specctl.services.runs import forced_of, probe_of, rank_again, recompute
 
     run = evidence.run
@@ -137,6 +139,8 @@ def _write_run(evidence: Evidence) -> None:
         _write_ranking(rank_again(evidence))
     elif run.kind is RunKind.ACCEPTANCE:
         write_forced(forced_of(run))
+    elif run.kind is RunKind.FORECAST:
+        write_forecast(forecast_of(run))
     elif run.kind is RunKind.PROBE:
         write_result(probe_of(run))
     elif run.kind is RunKind.COMPARISON:
@@ -151,11 +155,13 @@ def _write_ranking(again: RankedAgain) -> None:
         write(f"confirmed by trial {kept.trial}: specctl runs show {kept.trial}")
 
 
-@command.command("recompute", short_help="Work a verdict out again from the raw samples.")
+@command.command("recompute", short_help="Work a verdict or forecast out again.")
 @click.argument("name", metavar="RUN|FILE")
 @json_option
 def recompute_run(name: str, *, as_json: bool) -> int:
     """Work a verdict out again from the raw samples: 0 when they say the same, else 1.
+
+    A forecast is worked out from its histograms and step costs: its transcripts are not kept.
 
     specctl runs recompute 5c0ffee2
     """
@@ -166,6 +172,8 @@ def recompute_run(name: str, *, as_json: bool) -> int:
     _notice([evidence.run])
     if evidence.run.kind is RunKind.SCREENING:
         return _recompute_ranking(evidence, as_json=as_json)
+    if evidence.run.kind is RunKind.FORECAST:
+        return _recompute_forecast(evidence.run, as_json=as_json)
     found = recompute(evidence)
     if as_json:
         write_json("trial", plain(publish(found.summary, verdict=found.verdict)))
@@ -193,6 +201,22 @@ def _recompute_ranking(evidence: Evidence, *, as_json: bool) -> int:
     return 1
 
 
+def _recompute_forecast(run: Run, *, as_json: bool) -> int:
+    from specctl.services.kept_forecast import forecast_again
+
+    again = forecast_again(run)
+    if as_json:
+        write_json("forecast", plain(again.report))
+    else:
+        write_forecast(again.report)
+    if again.is_same:
+        say(f"the same as was said: {again.words}")
+        return 0
+    for words in again.changes or (f"{again.words}; recorded: {run.outcome}",):
+        warn(f"not what was said: {words}")
+    return 1
+
+
 def _published(again: RankedAgain) -> PublishedScreening:
     return publish_screening(again.kept.plan, again.standing, trial_id=again.kept.trial)
 
@@ -215,8 +239,8 @@ def export_run(run_id: str, file: Path | None) -> None:
     _notice([evidence.run])
     path, size = export(evidence, file)
     write(str(path))
-    is_trial = evidence.run.kind in WITH_BLOCKS
-    again = f"; specctl runs recompute {path} works it out again anywhere" if is_trial else ""
+    is_again = evidence.run.kind in {*WITH_BLOCKS, RunKind.FORECAST}
+    again = f"; specctl runs recompute {path} works it out again anywhere" if is_again else ""
     say(f"{size:,} bytes{again}")
 
 

@@ -32,7 +32,7 @@ def command(left: str, right: str, *, as_json: bool) -> None:
     with open_ledger() as ledger:
         runs = [find_evidence(ledger, name).run for name in (left, right)]
     for run in runs:
-        SHOWN.notice(Host(run.host, is_simulated=run.provenance.is_simulated))
+        SHOWN.notice(Host(run.where, is_simulated=run.provenance.is_simulated))
     found = differences_of(*map(sheet_of_run, runs))
     if as_json:
         write_json("rundiff", plain(found))

@@ -25,6 +25,12 @@ class RunKind(Enum):
     SCREENING = "screening"
     """Several profiles against each other, to choose the one that a trial is about."""
 
+    FORECAST = "forecast"
+    """What n-gram drafts would accept of answers given before; nothing was launched."""
+
+
+NO_HOST = "no host"
+
 
 WITH_BLOCKS = frozenset({RunKind.TRIAL, RunKind.SCREENING})
 """Kinds whose launches are kept one by one."""
@@ -43,7 +49,9 @@ class Provenance:
     operator: str
     """`user@machine`."""
 
-    host: str
+    host: str | None
+    """None: it was of no host."""
+
     is_simulated: bool = False
     driver: str | None = None
     gpus: tuple[str, ...] = ()
@@ -83,7 +91,7 @@ class Run:
 
     id: str
     kind: RunKind
-    host: str
+    host: str | None
     profiles: tuple[str, ...]
     """The baseline first, where there is one."""
 
@@ -100,6 +108,11 @@ class Run:
     document: Mapping[str, Any] = field(default_factory=dict)
     """The run itself as JSON, by kind."""
 
+    @property
+    def where(self) -> str:
+        """Its host in words."""
+        return self.host or NO_HOST
+
 
 @dataclass(frozen=True, slots=True)
 class RunBrief:
@@ -107,7 +120,7 @@ class RunBrief:
 
     id: str
     kind: RunKind
-    host: str
+    host: str | None
     profiles: tuple[str, ...]
     began_s: float
     ended_s: float | None
@@ -115,6 +128,11 @@ class RunBrief:
     simulated: bool
     trained_on: TrainedOn | None = None
     """What servers were sent before each window; None: nothing, or nothing was measured."""
+
+    @property
+    def where(self) -> str:
+        """Its host in words."""
+        return self.host or NO_HOST
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING
 
 from specctl.adapters.ledger import Ledger
@@ -10,7 +11,7 @@ from specctl.adapters.workloads import read_warm_up
 from specctl.domain import figures
 from specctl.domain.errors import SpecctlError, UsageError
 from specctl.domain.estimate import Estimate, Known, Loop, estimate
-from specctl.domain.runs import RunKind
+from specctl.domain.runs import WITH_FIGURES, RunKind
 from specctl.domain.training import key_of
 from specctl.domain.trial.trial_json import block_of
 from specctl.domain.workload import MOST_STREAMED
@@ -63,9 +64,8 @@ def estimate_probe(
 
 def _earlier(ledger: Ledger, host: str, profile: str, settings: Settings) -> list[Run]:
     """The newest, and the newest that were as warm as it is planned."""
-    training = key_of(settings.trained_on)
-    alike = ledger.runs(host=host, profile=profile, training=training, most=NEWEST)
-    others = ledger.runs(host=host, profile=profile, most=NEWEST)
+    newest = partial(ledger.runs, host=host, profile=profile, kinds=WITH_FIGURES, most=NEWEST)
+    alike, others = newest(training=key_of(settings.trained_on)), newest()
     found = {run.id: run for run in (*alike, *others)}
     return sorted(found.values(), key=lambda run: run.began_s, reverse=True)
 

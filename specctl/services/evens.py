@@ -93,7 +93,7 @@ def _read(ledger: Ledger, kind: RunKind) -> Iterator[tuple[float, RunFigures]]:
     """
     told: set[tuple[str, tuple[str, ...], TrainedOn | None]] = set()
     for run in ledger.runs(kind=kind, most=MOST_READ):
-        about = run.host, run.profiles, run.provenance.trained_on
+        about = run.where, run.profiles, run.provenance.trained_on
         if about in told:
             continue
         with suppress(UsageError):  # one that measured nothing, or is damaged, gives none

@@ -14,7 +14,7 @@ from specctl.services.run_figures import figures_of
 from specctl.services.runs import find_evidence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from specctl.adapters.ledger import Ledger
     from specctl.adapters.workspace import Workspace
@@ -77,7 +77,7 @@ def _on_host(
     ledger: Ledger, workspace: Workspace, host: str, server: str
 ) -> tuple[list[Profile], list[RunFigures]]:
     """Without a server every profile measured there; else those of its probes."""
-    runs = list(_measured(ledger, host))
+    runs = list(ledger.runs(host=host, kinds=WITH_FIGURES, most=MOST_RUNS))
     if server:
         runs = [run for run in runs if _is_of(run, server)]
         if not runs:
@@ -86,12 +86,6 @@ def _on_host(
             )
     names = dict.fromkeys(name for run in runs for name in run.profiles)
     return _known(workspace, host, names), [_figures(ledger, run) for run in runs]
-
-
-def _measured(ledger: Ledger, host: str) -> Iterator[Run]:
-    for run in ledger.runs(host=host, most=MOST_RUNS):
-        if run.kind in WITH_FIGURES:
-            yield run
 
 
 def _is_of(run: Run, server: str) -> bool:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import secrets as random
 from contextlib import closing
 from dataclasses import replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from specctl.adapters.ledger import Ledger
 from specctl.domain.errors import SpecctlError
+from specctl.domain.forecast.kept import outcome_words, report_json
 from specctl.domain.plain import plain
 from specctl.domain.probe_json import comparison_json, probe_json
 from specctl.domain.runs import Run, RunKind
+from specctl.domain.text import clean
 from specctl.services.measured_server import NO_KEYS, Keys, MeasuredServer
 from specctl.services.provenance import read_provenance, with_arguments
 
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 
     from specctl.adapters.clock import Clock
     from specctl.domain.comparison import Comparison
+    from specctl.domain.forecast.report import ForecastReport
     from specctl.domain.plan import Plan
     from specctl.domain.probe import ProbeResult
     from specctl.domain.profile import Profile
@@ -39,6 +43,11 @@ class Keeper:
         self.path, self._clock = path, clock
         self.failures: list[str] = []
         """Why something was not kept, in words."""
+
+    @property
+    def now_s(self) -> float:
+        """By its clock, Unix seconds."""
+        return self._clock.now()
 
     async def keep_probe(
         self,
@@ -127,6 +136,25 @@ class Keeper:
             document={"report": plain(report), "comparison": comparison_json(comparison)},
         )
 
+    async def keep_forecast(
+        self, profile: Profile, report: ForecastReport, conditions: Provenance, began_s: float
+    ) -> str | None:
+        """The id under which it is kept; None when it could not be.
+
+        Of its files the hashes and names are kept, and no text.
+        """
+        found = report.forecast
+        build = None if found.is_version_assumed else found.version
+        kept = replace(report, transcripts=clean(PurePath(report.transcripts).name))
+        return await self._keep(
+            RunKind.FORECAST,
+            _known(replace(conditions, build=build)),
+            (profile.name,),
+            began_s=began_s,
+            outcome=outcome_words(found),
+            document=report_json(kept),
+        )
+
     async def _keep(
         self,
         kind: RunKind,
@@ -158,6 +186,10 @@ class Keeper:
             self.failures.append(error.message)
             return None
         return run.id
+
+
+async def _known(conditions: Provenance) -> Provenance:
+    return conditions
 
 
 async def _of_comparison(

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from specctl.domain.errors import UsageError
 from specctl.domain.runs import RunKind
+from specctl.domain.trial.foretelling import Foretold
 from specctl.domain.trial.predicting import Asked, predict
+from specctl.services.kept_forecast import forecast_of
 from specctl.services.run_figures import figures_of
 from specctl.services.runs import gather
 
@@ -25,8 +27,11 @@ MOST_READ = 10
 """Of each kind, the newest: working out a trial takes long."""
 
 
-def with_predictions(ledger: Ledger, plan: TrialPlan) -> TrialPlan:
-    """A plan whose trial is about to begin, with what the ledger says of it."""
+def with_predictions(ledger: Ledger, plan: TrialPlan, *, is_baseline_plain: bool) -> TrialPlan:
+    """A plan whose trial is about to begin, with what the ledger says of it.
+
+    `is_baseline_plain`: it decodes without speculation.
+    """
     asked = Asked(
         plan.host,
         (plan.baseline, plan.profile),
@@ -35,6 +40,8 @@ def with_predictions(ledger: Ledger, plan: TrialPlan) -> TrialPlan:
         plan.workload_sha256,
         plan.concurrencies,
         plan.trained_on,
+        plan.temperature,
+        is_baseline_plain,
     )
     return replace(plan, predicted=predict_trial(ledger, asked))
 
@@ -48,8 +55,22 @@ def predict_trial(ledger: Ledger, asked: Asked) -> tuple[Predicted, ...]:
             read.append(figures_of(gather(ledger, run.id)))
         found = predict(asked, read)
         if all(one.speedup is not None for one in found):
-            break
-    return found
+            return found
+    return predict(asked, read, list(_foretold(ledger, asked)))
+
+
+def _foretold(ledger: Ledger, asked: Asked) -> Iterator[Foretold]:
+    """Forecasts of the profile on the host or on none, the newest first."""
+    name = asked.profiles[1]
+    found = [
+        run
+        for host in (asked.host, "")
+        for run in ledger.runs(host=host, kind=RunKind.FORECAST, profile=name, most=MOST_READ)
+    ]
+    for run in sorted(found, key=lambda run: run.began_s, reverse=True):
+        with suppress(UsageError):  # a damaged one predicts nothing
+            recipe = run.provenance.recipes.get(name)
+            yield Foretold(run.id, run.host, recipe, forecast_of(run))
 
 
 def _earlier(ledger: Ledger, asked: Asked) -> Iterator[Run]:

@@ -32,6 +32,10 @@ NO_FIGURES = {
         "its accept lengths were made up",
         "specctl runs show prints what they would bring.",
     ),
+    RunKind.FORECAST: (
+        "nothing was measured in it",
+        "A trial is predicted from it: specctl compare.",
+    ),
     RunKind.SCREENING: (
         "it only chose whom a trial is about",
         "specctl runs list --kind trial shows the trial.",
@@ -70,7 +74,7 @@ def _figures(
     return RunFigures(
         run=run.id,
         kind=run.kind.value,
-        host=run.host,
+        host=run.where,
         workload_sha256=found.workload_sha256,
         build=found.build,
         recipes=found.recipes,

@@ -208,7 +208,7 @@ def conditions(run: Run) -> tuple[tuple[str, str], ...]:
     gpus = _counted(found.gpus)
     pairs: Mapping[str, str | None] = {
         "by": f"{found.operator}, specctl {found.specctl}",
-        "host": found.host + (" (SIMULATED)" if found.is_simulated else ""),
+        "host": found.host and found.host + (" (SIMULATED)" if found.is_simulated else ""),
         "GPUs": gpus,
         "driver": found.driver,
         "SGLang": found.build,

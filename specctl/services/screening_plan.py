@@ -279,7 +279,8 @@ def confirming(
         trained_on=plan.trained_on,
         training_source=plan.training_source,
     )
-    return confirming_again(proposal, with_predictions(ledger, trial))
+    is_plain = proposal.profile(plan.baseline).speculation is None
+    return confirming_again(proposal, with_predictions(ledger, trial, is_baseline_plain=is_plain))
 
 
 def confirming_again(proposal: ScreeningProposal, trial: TrialPlan) -> Proposal:

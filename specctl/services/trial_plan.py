@@ -210,7 +210,8 @@ async def plan_trial(
         trained_on=settings[0].trained_on,
         training_source=settings[0].training_source,
     )
-    plan = with_predictions(ledger, plan)
+    is_plain = profiles[0].speculation is None
+    plan = with_predictions(ledger, plan, is_baseline_plain=is_plain)
     loads = comparison.expected_s
     return Proposal(
         plan=plan,

@@ -62,7 +62,7 @@ class Sifting(Trying):
             case RunKind.TRIAL:
                 self.open_trial(entry.id)
             case RunKind.SCREENING:
-                self.open_screening(entry.id, entry.host)
+                self.open_screening(entry.id, entry.where)
             case _:
                 self.open_run(entry)
 
@@ -88,7 +88,7 @@ class Sifting(Trying):
     def resume_screening(self, entry: RunBrief) -> None:
         """Show how an old screening would go on."""
         services = self._services()
-        if services is None or self._is_taken(entry.host):
+        if services is None or self._is_taken(entry.where):
             return
 
         async def make(asked: TrialAsk | None) -> ScreeningProposal:
@@ -96,4 +96,4 @@ class Sifting(Trying):
             return await services.plan_screening_on(entry.id)
 
         title = f"Go on with screening {entry.id} on {entry.host}"
-        self._agree(TrialPlanDialog(title, None, make, self._app.scene.clock_s, host=entry.host))
+        self._agree(TrialPlanDialog(title, None, make, self._app.scene.clock_s, host=entry.where))

@@ -31,7 +31,7 @@ class TrialDesk:
         self.reading: set[str] = set()
         self.runs: dict[str, TrialRun] = {}
         self.shows_all = False
-        """Starts, probes and comparisons too."""
+        """Starts, probes, comparisons and forecasts too."""
 
         self.order = ORDERS[0]
 
@@ -43,7 +43,7 @@ class TrialDesk:
             case "by verdict":
                 return sorted(found, key=_place)
             case "by host":
-                return sorted(found, key=lambda entry: entry.host)
+                return sorted(found, key=lambda entry: entry.where)
             case "by profile":
                 return sorted(found, key=lambda entry: entry.profiles[-1:])
             case _:
@@ -93,5 +93,5 @@ def _place(entry: RunBrief) -> int:
 
 
 def _text(entry: RunBrief) -> str:
-    words = (entry.kind.value, entry.host, *entry.profiles, entry.outcome or "open", entry.id)
+    words = (entry.kind.value, entry.where, *entry.profiles, entry.outcome or "open", entry.id)
     return " ".join((*words, "simulated" if entry.simulated else ""))

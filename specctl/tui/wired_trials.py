@@ -205,7 +205,7 @@ def _learn(said: Learned) -> dict[tuple[str, str], Reference]:
     warm: dict[tuple[str, str], Reference] = {}
     with closing(Ledger(ledger_file())) as ledger:
         for run in ledger.runs(kind=RunKind.TRIAL, most=MOST_LEARNED):
-            key = (run.host, run.profiles[-1])
+            key = (run.where, run.profiles[-1])
             found = cold if run.provenance.trained_on is None else warm
             if key in found:
                 continue

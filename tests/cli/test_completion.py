@@ -45,6 +45,10 @@ def places(tmp_path, workspace, home):
         Run("5c0ffee2", RunKind.TRIAL, "gpu8", ("a", "b\x1b]0;x"), 1.0, 2.0, "faster",
             Provenance("0.1.0", "op@laptop", "gpu8"))
     )  # fmt: skip
+    ledger.add(
+        Run("f0f0f0f0", RunKind.FORECAST, None, ("n",), 1.0, 2.0, "accept length 2.00 cold",
+            Provenance("0.1.0", "op@laptop", None))
+    )  # fmt: skip
     ledger.close()
     trees = tmp_path / "cache/specctl/trees"
     trees.mkdir(parents=True)
@@ -90,6 +94,8 @@ LINES = [
     ("start gpu8 kimi-", ["kimi-base", "kimi-ngram"]),
     ("compare gpu8 kimi-base kimi-n", ["kimi-ngram"]),
     ("runs show 5c", ["5c0ffee2"]),
+    ("runs recompute f0", ["f0f0f0f0"]),
+    ("runs list --kind fo", ["forecast"]),
     ("inspect gpu8 ", ["NGRAM"]),
     ("lab up --scenario pc", ["pcie-8"]),
     ("lab fault cut-", ["cut-link"]),

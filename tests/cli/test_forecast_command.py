@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -62,6 +63,67 @@ def test_ids_need_no_host(run, ids):
     assert {one["category"] for one in found["forecast"]["categories"]} == {"code", "chat"}
 
 
+def kept_of(err):
+    """The id that was said."""
+    (line,) = [line for line in err.splitlines() if "kept as run" in line]
+    return line.split("specctl runs show ")[1].strip()
+
+
+def test_a_forecast_is_kept_shown_listed_and_taken_along(run, ids, ngram, tmp_path):
+    docs = write_lines(ngram / "docs.jsonl", [list(like_text(3, 80)[1].output)])
+    ran = run("forecast", ids, "--profile", "ngram", "--corpus", docs, "--base-ms", "10",
+              "--step-ms", "11", "--release", "0.5.23", "--json")  # fmt: skip
+    found, name = json.loads(ran.out), kept_of(ran.err)
+    assert found["run"] == name
+    (entry,) = json.loads(run("runs", "list", "--kind", "forecast", "--json").out)["runs"]
+    assert (entry["id"], entry["host"], entry["profiles"]) == (name, None, ["ngram"])
+    listed = run("runs", "list").out
+    assert "no host" in listed
+    assert "cold, " in listed
+    kept = json.loads(run("runs", "show", name, "--json").out)
+    document, provenance = kept["document"], kept["provenance"]
+    assert document == {name: found[name] for name in document} | {"run": None}
+    assert len(document["transcripts_sha256"]) == len(document["corpora"][0]["sha256"]) == 64
+    assert document["forecast"]["settings"]["num_draft_tokens"] == 8
+    assert provenance["build"] == "0.5.23"
+    assert 'algorithm = "NGRAM"' in provenance["profiles"]["ngram"]
+    shown = run("runs", "show", name)
+    assert "accept length, warm" in shown.out
+    assert shown.out.rstrip().endswith(entry["outcome"])
+    assert "output_ids" not in json.dumps(kept)
+    exported = run("runs", "export", name)
+    assert "specctl runs recompute" in exported.err
+    again = run("runs", "recompute", str(ngram / exported.out.strip()), inside=tmp_path)
+    assert again.status == 0, again.err
+    assert f"the same as was said: {entry['outcome']}" in again.err
+    assert json.loads(run("runs", "recompute", name, "--json").out)["schema"] == found["schema"]
+    assert "a report is about trials" in run("runs", "report", name).err
+
+
+def test_a_kept_forecast_that_was_changed_is_told_apart(run, ids, ngram):
+    ran = run("forecast", ids, "--profile", "ngram", "--base-ms", "10", "--step-ms", "11")
+    bundle = ngram / run("runs", "export", kept_of(ran.err)).out.strip()
+    found = json.loads(gzip.decompress(bundle.read_bytes()))
+    found["run"]["document"]["forecast"]["predicted_speedup"] *= 2
+    bundle.write_bytes(gzip.compress(json.dumps(found).encode()))
+    again = run("runs", "recompute", str(bundle))
+    assert again.status == 1
+    assert "not what was said: predicted speedup cold: " in again.err
+    found["run"]["document"]["forecast"].pop("cold")
+    bundle.write_bytes(gzip.compress(json.dumps(found).encode()))
+    broken = run("runs", "recompute", str(bundle))
+    assert (broken.status, "does not hold a forecast" in broken.err) == (2, True)
+
+
+def test_a_ledger_that_cannot_be_used_costs_no_forecast(run, ids, home):
+    state = home / ".local/state/specctl"
+    state.mkdir(parents=True)
+    (state / "ledger.db").write_text("this is no database, and long enough to be looked at" * 50)
+    ran = run("forecast", ids, "--profile", "ngram", "--json")
+    assert (ran.status, json.loads(ran.out)["run"]) == (0, None)
+    assert "not kept: the ledger" in ran.err
+
+
 def test_a_forecast_in_words(run, ids, ngram):
     docs = write_lines(ngram / "docs.jsonl", [list(like_text(3, 80)[1].output)])
     ran = run("forecast", ids, "--profile", "ngram", "--corpus", docs, "--base-ms", "10")
@@ -87,6 +149,7 @@ def test_costs_come_from_a_trial_with_ngram(run, ids, home):
     found = json.loads(ran.out)["forecast"]
     assert found["cost_source"] == f"measured in {trial}"
     assert found["break_even"] == pytest.approx(2 / 1.3, rel=0.02)
+    assert json.loads(ran.out)["cost_hosts"] == ["gpu8"]
 
 
 def test_a_draft_model_says_nothing_of_ngram_steps(run, ids, home):
@@ -116,6 +179,9 @@ def test_texts_are_tokenised_by_the_host(run, ngram, python, tmp_path):
     assert found["forecast"]["cold"]["accept_length"] > 2
     assert any("without an answer: 1" in words for words in found["notes"])
     assert any("tokenised anew" in words for words in found["notes"])
+    kept = json.loads(run("runs", "show", found["run"], "--json").out)
+    assert (kept["host"], kept["provenance"]["host"]) == ("here", "here")
+    assert kept["document"]["transcripts"] == "texts.jsonl"
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class InputFile:
+    """A file of documents that was read."""
+
+    name: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
 class ForecastReport:
     """A forecast of one profile from one file of transcripts."""
 
@@ -33,3 +41,12 @@ class ForecastReport:
     forecast: Forecast
     notes: tuple[str, ...]
     """What was left out of the file, and what of the costs."""
+
+    corpora: tuple[InputFile, ...] = ()
+    """Files of an external corpus that was tried."""
+
+    cost_hosts: tuple[str, ...] = ()
+    """Where the step costs were measured; empty where they were typed, or are not known."""
+
+    run: str | None = None
+    """Under which the ledger keeps it; None where it is not kept."""

@@ -1,7 +1,8 @@
 """What a trial was expected to find, from runs that ended before it began.
 
 Speedup of decoding = AL / AL*, AL* = T_step / T_base, of an earlier run of the same recipes on the
-same host with the same workload at the same concurrency. First tokens are not in it.
+same host with the same workload at the same concurrency. First tokens are not in it. Where no run
+measured it, a forecast from transcripts may say it.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ from typing import TYPE_CHECKING
 from specctl.domain.cost import find_suspects
 from specctl.domain.missing import Missing, Reasons, Why
 from specctl.domain.training import exact_label
+from specctl.domain.trial.foretelling import why_not_foretold
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from specctl.domain.run_figures import ArmFigures, PairFigures, RunFigures
     from specctl.domain.training import TrainedOn
+    from specctl.domain.trial.foretelling import Foretold
 
 NOT_KEPT = Missing(Why.NO_BASELINE, "no prediction was made before this trial began")
 NOT_MEASURED = Missing(Why.NOT_YET, "the trial has measured no ratio yet")
@@ -37,6 +40,8 @@ class Foreseen:
     """Measured ratio, first tokens and all, over `speedup`, minus 1."""
 
     missing: Reasons = field(default_factory=dict)
+    is_forecast: bool = False
+    """From transcripts, not from a run that measured both arms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,8 @@ class Predicted:
     """Which runs it is from."""
 
     missing: Missing | None = None
+    is_forecast: bool = False
+    """From transcripts, not from a run that measured both arms."""
 
     def residual(self, measured: float | None) -> float | None:
         """Measured over predicted, minus 1."""
@@ -64,7 +71,8 @@ class Predicted:
             reasons = dict.fromkeys(("speedup", "source", "residual"), self.missing or NOT_KEPT)
             return Foreseen(missing=reasons)
         missing = {} if measured is not None else {"residual": NOT_MEASURED}
-        return Foreseen(self.speedup, self.source, self.residual(measured), missing)
+        residual = self.residual(measured)
+        return Foreseen(self.speedup, self.source, residual, missing, self.is_forecast)
 
     def words(self, measured: float | None) -> str:
         """The prediction, its source, and how far the measured ratio is from it."""
@@ -91,16 +99,41 @@ class Asked:
     workload_sha256: str
     concurrencies: tuple[int, ...]
     trained_on: TrainedOn | None = None
+    temperature: float = 0.0
+    is_baseline_plain: bool = True
+    """It decodes without speculation."""
 
 
-def predict(asked: Asked, earlier: Sequence[RunFigures]) -> tuple[Predicted, ...]:
+def predict(
+    asked: Asked, earlier: Sequence[RunFigures], foretold: Sequence[Foretold] = ()
+) -> tuple[Predicted, ...]:
     """One for each concurrency; `earlier` are runs of the host, the newest first.
 
-    Runs that measured both arms go before pairs of probes.
+    Runs that measured both arms go before pairs of probes, and those before forecasts.
     """
     usable = [run for run in earlier if why_not(asked, run) is None]
     reasons = [reason for run in earlier if (reason := why_not(asked, run))]
-    return tuple(_predict_at(asked, size, usable, reasons) for size in asked.concurrencies)
+    measured = [_predict_at(asked, size, usable, reasons) for size in asked.concurrencies]
+    return tuple(
+        one if one.speedup is not None else _foretell(asked, one, foretold) for one in measured
+    )
+
+
+def _foretell(asked: Asked, unknown: Predicted, foretold: Sequence[Foretold]) -> Predicted:
+    """By the newest forecast that may; else `unknown` with why the newest may not."""
+    size, reasons = unknown.concurrency, []
+    for one in foretold:
+        reason, found = why_not_foretold(asked, one, size), one.report.forecast
+        if reason is None:
+            length, even, faster = (
+                found.cold.accept_length, found.break_even, found.predicted_speedup,
+            )  # fmt: skip
+            return Predicted(size, faster, length, even, one.source, is_forecast=True)
+        reasons.append(reason)
+    if not reasons or unknown.missing is None:
+        return unknown
+    detail = f"{unknown.missing.detail}; {reasons[0]}"
+    return Predicted(size, missing=Missing(unknown.missing.why, detail))
 
 
 def why_not(asked: Asked, run: RunFigures) -> str | None:

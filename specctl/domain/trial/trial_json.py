@@ -25,9 +25,12 @@ def plan_json(plan: TrialPlan) -> dict[str, Any]:
     """A plan; `plan_of` is the way back.
 
     Without a budget the key of its end is left out, without predictions theirs, and without a
-    training set its two.
+    training set its two; a prediction by a forecast is marked.
     """
     found: dict[str, Any] = plain(plan)
+    for one in found["predicted"]:
+        if not one["is_forecast"]:
+            del one["is_forecast"]
     if not plan.predicted:
         del found["predicted"]
     if plan.budget_until_s is None:

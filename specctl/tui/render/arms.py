@@ -52,6 +52,7 @@ def arm_lines(sheet: TrialSheet, cells: int) -> list[Line]:
     heads = {name: name for name in names} | {
         "INTERVAL": f"{1 - error:.0%} INTERVAL",
         "WORD": "VERDICT" if sheet.next is None else "SO FAR",
+        "PREDICTED": "FORECAST" if _is_forecast(sheet) else "PREDICTED",
     }
     head: dict[str, Line] = {name: [(text, "faint")] for name, text in heads.items()}
     out = [_row([("ARM", "faint")], head, names, cells)]
@@ -102,6 +103,12 @@ def _values(sheet: TrialSheet, one: ConcurrencySummary, place: int, cells: int) 
 def _predicted(one: ConcurrencySummary) -> Line:
     text = figures.fixed(one.prediction.speedup, 2, "×")
     return [UNKNOWN] if text == figures.UNKNOWN else [("◇ ", "data"), (text, "text")]
+
+
+def _is_forecast(sheet: TrialSheet) -> bool:
+    """Whatever was predicted is from transcripts."""
+    known = [one.prediction for one in sheet.summary.concurrencies]
+    return all(one.is_forecast for one in known if one.speedup is not None)
 
 
 def _noise(one: ConcurrencySummary, cells: int) -> dict[str, Line]:

@@ -24,7 +24,7 @@ def run_lines(sheet: RunSheet, cells: int) -> list[Line]:
     badge: Line = [("SIMULATED", "badge"), ("  ", "")] if entry.simulated else []
     out: list[Line] = [
         [*badge, (entry.kind.value, "title"), (" of ", "dim"), (" ".join(entry.profiles), "text"),
-         (" on ", "dim"), (entry.host, "text"), ("  took ", "dim"),
+         (" on ", "dim"), (entry.where, "text"), ("  took ", "dim"),
          UNKNOWN if took is None else (figures.duration(took), "text")]
     ]  # fmt: skip
     out += [[(part, "bright")] for part in wrap(entry.outcome or "it has not ended", cells)]

@@ -57,7 +57,7 @@ def trial_row(entry: RunBrief, now_s: float, cells: int, *, is_running: bool) ->
         base, others = "", [base]
     badge: Line = [(" ", ""), ("SIMULATED", "badge")] if entry.simulated else []
     _, place, size = _columns(cells)
-    host = middle(entry.host, place - (10 if badge else 0))
+    host = middle(entry.where, place - (10 if badge else 0))
     return _trial_row(
         outcome_line(entry, is_running=is_running),
         [(host, "text"), *badge],

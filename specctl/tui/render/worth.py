@@ -137,8 +137,8 @@ def _nothing(sheet: TrialSheet) -> list[Line]:
 
 def _canvas(sheet: TrialSheet, measured: list[ConcurrencySummary], cells: int, rows: int) -> Canvas:
     expected = _expected(sheet)
-    lengths = [1.0, *(length for length, _ in expected)]
-    ratios = [1.0, *(ratio for _, ratio in expected)]
+    lengths = [1.0, *(length for length, _, _ in expected)]
+    ratios = [1.0, *(ratio for _, ratio, _ in expected)]
     for one in measured:
         if one.break_even is not None and one.ratio is not None:
             lengths += [one.break_even.accept_length, one.break_even.break_even]
@@ -187,10 +187,10 @@ def _draw_points(canvas: Canvas, sheet: TrialSheet, measured: list[ConcurrencySu
         canvas.point((own.break_even, 1.0), ("◇", "ref"), label)
 
 
-def _expected(sheet: TrialSheet) -> list[tuple[float, float]]:
-    """(accept length, speedup) as predicted before the trial."""
+def _expected(sheet: TrialSheet) -> list[tuple[float, float, str]]:
+    """(accept length, speedup, what it is called) as predicted before the trial."""
     return [
-        (one.accept_length, one.speedup)
+        (one.accept_length, one.speedup, "forecast" if one.is_forecast else "predicted")
         for one in sheet.plan.predicted
         if one.accept_length is not None and one.speedup is not None
     ]
@@ -198,10 +198,10 @@ def _expected(sheet: TrialSheet) -> list[tuple[float, float]]:
 
 def _draw_expected(canvas: Canvas, sheet: TrialSheet) -> None:
     """Where nothing measured is."""
-    for length, ratio in _expected(sheet):
+    for length, ratio, word in _expected(sheet):
         x, y = canvas.across(length, canvas.cells), canvas.down(ratio, canvas.rows)
         if canvas.is_free(x, y, 1):
-            label = (f"predicted {ratio:.2f}×", "data")
+            label = (f"{word} {ratio:.2f}×", "data")
             canvas.point((length, ratio), ("◇", "data"), label)
 
 

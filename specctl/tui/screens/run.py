@@ -18,6 +18,6 @@ class RunDialog(ReadingDialog[RunSheet]):
     """Reads a run, then shows it."""
 
     def __init__(self, entry: RunBrief, read: Callable[[], Awaitable[RunSheet]]) -> None:
-        title = f"{entry.kind.value.capitalize()} {entry.id} on {entry.host}"
+        title = f"{entry.kind.value.capitalize()} {entry.id} on {entry.where}"
         panel = ReadPanel(title, "Reading the ledger", run_lines, id="run")
-        super().__init__(panel, read, "the run", host=entry.host)
+        super().__init__(panel, read, "the run", host=entry.host or "")

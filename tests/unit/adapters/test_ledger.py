@@ -13,7 +13,7 @@ from specctl.adapters import ledger as module
 from specctl.adapters.ledger import MIGRATIONS, Ledger
 from specctl.domain.errors import UsageError
 from specctl.domain.runs import Provenance, Run, RunKind
-from specctl.domain.training import TrainedOn
+from specctl.domain.training import TrainedOn, key_of
 
 PROVENANCE = Provenance(
     "0.1.0", "op@laptop", "gpu8",
@@ -56,6 +56,27 @@ def test_runs_are_chosen_by_host_kind_and_profile(ledger):
     assert [run.id for run in ledger.runs(profile="ngram", host="gpu8")] == ["aaaa0001"]
     assert [run.id for run in ledger.runs(most=1)] == ["bbbb0001"]
     assert ledger.runs(profile='x" OR 1=1 --') == ()
+
+
+def test_runs_are_chosen_by_kinds_and_training(ledger):
+    code = TrainedOn("code", "1" * 64, 12)
+    ledger.add(replace(RUN, provenance=replace(PROVENANCE, trained_on=code)))
+    ledger.add(replace(RUN, id="bbbb0001", kind=RunKind.PROBE, began_s=30.0))
+    ledger.add(replace(RUN, id="cccc0001", kind=RunKind.LAUNCH, began_s=20.0))
+    found = ledger.runs(kinds=(RunKind.PROBE, RunKind.TRIAL))
+    assert [run.id for run in found] == ["bbbb0001", "aaaa0001"]
+    assert [run.id for run in ledger.runs(training=key_of(code))] == ["aaaa0001"]
+    assert [run.id for run in ledger.runs(training=key_of(None))] == ["bbbb0001", "cccc0001"]
+    assert ledger.runs(training=key_of(replace(code, prompts=6))) == ()
+
+
+def test_a_forecast_of_no_host_is_kept_as_such(ledger):
+    provenance = replace(PROVENANCE, host=None)
+    forecast = replace(RUN, kind=RunKind.FORECAST, host=None, provenance=provenance)
+    ledger.add(forecast)
+    ledger.add(replace(RUN, id="bbbb0001"))
+    assert ledger.run("aaaa0001") == forecast
+    assert [run.id for run in ledger.runs(host="")] == ["aaaa0001"]
 
 
 def test_an_id_that_is_none_or_several_is_refused(ledger):
@@ -145,9 +166,10 @@ def test_a_number_that_json_has_not_is_refused_before_it_is_written(ledger):
     assert ledger.runs() == ()
 
 
-def test_an_older_file_is_migrated_with_what_it_holds(tmp_path, monkeypatch):
+@pytest.mark.parametrize("version", range(1, len(MIGRATIONS)))
+def test_an_older_file_is_migrated_with_what_it_holds(tmp_path, monkeypatch, version):
     path = tmp_path / "ledger.db"
-    monkeypatch.setattr(module, "MIGRATIONS", MIGRATIONS[:1])
+    monkeypatch.setattr(module, "MIGRATIONS", MIGRATIONS[:version])
     old = Ledger(path)
     old.add(RUN)
     old.close()
@@ -155,6 +177,11 @@ def test_an_older_file_is_migrated_with_what_it_holds(tmp_path, monkeypatch):
     new = Ledger(path)
     assert new.run("aaaa0001") == RUN
     assert new.spreads("gpu8", ("r",), 1, 0.0) == ()
+    new.add(replace(RUN, id="bbbb0001", kind=RunKind.FORECAST, host=None))
+    assert [run.id for run in new.runs(kind=RunKind.FORECAST)] == ["bbbb0001"]
+    found = sqlite3.connect(path).execute("SELECT name FROM sqlite_master").fetchall()
+    assert ("runs_by_kind",) in found
+    assert sqlite3.connect(path).execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),)
 
 
 def test_a_migration_that_fails_changes_nothing(tmp_path, monkeypatch):

@@ -90,6 +90,14 @@ def test_warm_runs_are_found_behind_any_number_of_newer_cold_ones(path):
     assert other.basis == "at most, from a probe of 1h ago; p was cold, not warm after prose"
 
 
+def test_starts_and_forecasts_hide_no_measurement(path):
+    keep(path, RunKind.PROBE, _ngram(25.0, None), run_id="aaaa")
+    for number in range(NEWEST):
+        for kind in (RunKind.LAUNCH, RunKind.FORECAST):
+            keep(path, kind, {}, run_id=f"{kind.value}{number}", age_s=60.0)
+    assert ask(path).words == "at most, from a probe of 2h ago"
+
+
 def _paced(block):
     """Answers of the profile come in half the time of the baseline's."""
     latency_s = 2.0 if block.side == "A" else 1.0

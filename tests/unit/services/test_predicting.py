@@ -8,11 +8,13 @@ from dataclasses import replace
 import pytest
 
 from specctl.adapters.ledger import Ledger
+from specctl.domain.forecast.kept import report_json
 from specctl.domain.probe_json import probe_json
 from specctl.domain.runs import Provenance, Run, RunKind
 from specctl.domain.trial.predicting import Asked
 from specctl.domain.trial.trial_json import block_json, plan_json
 from specctl.services.predicting import predict_trial, with_predictions
+from tests.unit.domain.forecast.kept import kept_report
 from tests.unit.domain.trial.runs import NOW_S, result, trial_blocks, trial_plan
 
 RECIPES = ("aaaaaaaaaaaa", "bbbbbbbbbbbb")
@@ -68,6 +70,41 @@ def test_probes_of_both_predict_where_no_run_has_both(ledger):
     assert found.source == "probe 00000001 of base and probe 00000002 of eagle3"
 
 
+def keep_forecast(ledger, run_id, host, *, began_s=NOW_S, document=None):
+    provenance = Provenance("0.1.0", "op@laptop", host, recipes={"eagle3": RECIPES[1]})
+    document = document or report_json(kept_report())
+    run = Run(
+        run_id, RunKind.FORECAST, host, ("eagle3",), began_s, began_s, "", provenance, document
+    )
+    ledger.add(run)
+
+
+def test_a_forecast_predicts_where_no_run_measured_it(ledger):
+    keep_forecast(ledger, "00000005", "other", began_s=NOW_S + 9)
+    keep_forecast(ledger, "00000006", "gpu8", began_s=NOW_S + 8, document={"forecast": {}})
+    keep_forecast(ledger, "00000004", "gpu8")
+    keep_forecast(ledger, "00000003", None, began_s=NOW_S + 1)
+    (found,) = predict_trial(ledger, ASKED)
+    assert found.is_forecast
+    assert found.source == "forecast 00000003 of 8 answers in answers.jsonl, step costs typed"
+    (speculates,) = predict_trial(ledger, replace(ASKED, is_baseline_plain=False))
+    assert speculates.speedup is None
+    keep_trial(ledger, "00000001", 1.5, began_s=NOW_S - 1000)
+    (found,) = predict_trial(ledger, ASKED)
+    assert (found.source, found.is_forecast) == ("trial 00000001, 3 launches", False)
+
+
+def test_a_plan_of_a_baseline_that_speculates_takes_no_forecast(ledger):
+    keep_forecast(ledger, "00000003", None)
+    recipes = ("aaaaaaaaaaaa", "bbbbbbbbbbbb")
+    plan = replace(trial_plan(3), id="00000002", recipes=recipes)
+    (found,) = with_predictions(ledger, plan, is_baseline_plain=True).predicted
+    assert found.is_forecast
+    (none,) = with_predictions(ledger, plan, is_baseline_plain=False).predicted
+    assert none.missing is not None
+    assert "base speculates" in none.missing.detail
+
+
 def test_another_host_and_other_recipes_predict_nothing(ledger):
     keep_trial(ledger, "00000001", 1.5, began_s=NOW_S)
     (found,) = predict_trial(ledger, replace(ASKED, host="other"))
@@ -79,7 +116,8 @@ def test_another_host_and_other_recipes_predict_nothing(ledger):
 
 def test_a_plan_takes_its_predictions_along(ledger):
     keep_trial(ledger, "00000001", 1.5, began_s=NOW_S)
-    plan = with_predictions(ledger, replace(trial_plan(3), id="00000002", concurrencies=(1, 8)))
+    plan = with_predictions(ledger, replace(trial_plan(3), id="00000002", concurrencies=(1, 8)),
+                            is_baseline_plain=True)  # fmt: skip
     assert [one.concurrency for one in plan.predicted] == [1, 8]
     assert plan.predicted[0].source == "trial 00000001, 3 launches"
     assert plan.predicted[1].speedup is None

@@ -85,6 +85,14 @@ def test_a_column_without_a_prediction_is_left_out_and_why_says_the_reason():
     assert "◇ predicted: not known (no prediction was made before this trial began)" in text
 
 
+def test_a_prediction_from_transcripts_is_called_a_forecast():
+    source = "forecast f0f0f0f0 of 8 answers in answers.jsonl, step costs typed"
+    sheet = foreseen(trials.decided(), replace(PREDICTED, source=source, is_forecast=True))
+    head, _, arm = arm_lines(sheet, 116)
+    assert "EVEN   FORECAST   RATIO" in text_of([head])
+    assert "◇ 0.91×" in text_of([arm])
+
+
 def test_the_residual_stands_beside_the_prediction():
     sheet = foreseen(trials.decided())
     ratio = sheet.primary.ratio
