@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from specctl.cli.diagnostics import say, warn
 from specctl.cli.running import confirm
 from specctl.domain.errors import RefusedError
+from specctl.domain.plan import all_next_steps, all_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,7 +34,7 @@ def is_agreed(
     if is_dry:
         return False
     if refusals:
-        raise RefusedError(f"host {host}: {refusals[0].words}", hint=refusals[0].next_step)
+        raise RefusedError(f"host {host}: {all_words(refusals)}", hint=all_next_steps(refusals))
     if not confirm("Go ahead?", yes=yes):
         raise RefusedError("nothing was done")
     return True

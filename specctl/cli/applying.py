@@ -11,6 +11,7 @@ from specctl.cli.output import write, write_json
 from specctl.cli.plan_text import outcome_json, plan_json, plan_lines
 from specctl.cli.running import confirm, is_interactive
 from specctl.domain.errors import LaunchFailedError, RefusedError, RemoteFailedError, UsageError
+from specctl.domain.plan import all_next_steps
 
 if TYPE_CHECKING:
     from specctl.domain.plan import Plan
@@ -31,7 +32,7 @@ def show(plan: Plan, *, as_json: bool, dry_run: bool) -> None:
         diagnostics.show("\n".join(plan_lines(plan)))
     if plan.is_refused:
         words = "; ".join(f"{check.name}: {check.words}" for check in plan.refusals)
-        raise RefusedError(f"host {plan.host}: {words}", hint=plan.refusals[0].next_step)
+        raise RefusedError(f"host {plan.host}: {words}", hint=all_next_steps(plan.refusals))
 
 
 def allow(plan: Plan, *, yes: bool, typed: str = "") -> str:

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from specctl.domain.launch_record import LoadTimes
     from specctl.domain.profile import Profile
@@ -165,6 +165,19 @@ class Plan:
             gpus |= {f"gpu-{gpu}" for gpu in server.gpus or ()}
             ports |= {f"port-{server.port}"} if server.port is not None else set()
         return tuple(sorted(gpus | ports)) or ("host",)
+
+
+def all_words(checks: Sequence[Check]) -> str:
+    """What several checks found, in one line."""
+    words = list(dict.fromkeys(check.words for check in checks))
+    return "; ".join([*(one.removesuffix(".") for one in words[:-1]), *words[-1:]])
+
+
+def all_next_steps(checks: Sequence[Check]) -> str:
+    """What to do about each of several checks, in one line; the same advice once."""
+    steps = [step for step in dict.fromkeys(check.next_step for check in checks) if step]
+    ended = [step if step.endswith((".", "?", "!")) else f"{step};" for step in steps[:-1]]
+    return " ".join([*ended, *steps[-1:]])
 
 
 def passed(name: str, words: str) -> Check:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from specctl.domain.comparison import Arm
 from specctl.domain.errors import HostError, LockedError, SpecctlError, UsageError
+from specctl.domain.plan import all_next_steps, all_words
 from specctl.domain.preflight import StartOptions
 from specctl.domain.server import ServerState
 from specctl.services.host_reading import read_host
@@ -70,8 +71,8 @@ async def run_arm(bench: Bench, profile: Profile) -> Arm:
     except SpecctlError as error:
         return replace(arm, failure=error.message, hint=error.hint)
     if plan.is_refused:
-        check = plan.refusals[0]
-        return replace(arm, failure=check.words, hint=check.next_step)
+        words, hint = all_words(plan.refusals), all_next_steps(plan.refusals)
+        return replace(arm, failure=words, hint=hint)
     arm = replace(arm, launch_id=plan.id)
     try:
         arm = await _launch_and_probe(bench, arm, profile, plan)

@@ -14,7 +14,7 @@ from specctl.domain.command import server_environment
 from specctl.domain.comparison import Arm, Comparison, find_unasked
 from specctl.domain.errors import HostError, RefusedError, UsageError
 from specctl.domain.measured_on import MEASURING
-from specctl.domain.plan import refused
+from specctl.domain.plan import all_next_steps, all_words, refused
 from specctl.domain.preflight import StartOptions
 from specctl.domain.simulated_acceptance import forced_on
 from specctl.services.arm import Bench, run_arm
@@ -144,8 +144,9 @@ async def compare(
 ) -> Comparison:
     """Carry a comparison out; cancelled, it restores what ran before and returns what it has."""
     if plan.refusals:
-        check = plan.refusals[0]
-        raise RefusedError(f"host {plan.host}: {check.words}", hint=check.next_step)
+        raise RefusedError(
+            f"host {plan.host}: {all_words(plan.refusals)}", hint=all_next_steps(plan.refusals)
+        )
     async with hold_locks(connection, plan.lock_keys, "specctl compare"):
         return await _carry_out(connection, plan, secrets=secrets, store=store, clock=clock)
 

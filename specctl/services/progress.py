@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from specctl.domain.errors import RefusedError
 from specctl.domain.events import PlanProgressed
+from specctl.domain.plan import all_next_steps
 
 if TYPE_CHECKING:
     from specctl.adapters.clock import Clock
@@ -79,7 +80,7 @@ def require_allowed(plan: Plan, typed: str = "") -> None:
     """Raise RefusedError when a check refuses the plan, or what allows it was not typed."""
     if plan.is_refused:
         words = "; ".join(f"{check.name}: {check.words}" for check in plan.refusals)
-        raise RefusedError(f"host {plan.host}: {words}", hint=plan.refusals[0].next_step)
+        raise RefusedError(f"host {plan.host}: {words}", hint=all_next_steps(plan.refusals))
     if plan.needs_typed is not None and typed != plan.needs_typed:
         raise RefusedError(
             f"host {plan.host}: {plan.why_typed}", hint=f"Type {plan.needs_typed} to allow it."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from specctl.domain.errors import SpecctlError
 from specctl.domain.events import RESTORING, PlanProgressed
-from specctl.domain.plan import refused
+from specctl.domain.plan import all_words, refused
 from specctl.domain.preflight import StartOptions
 from specctl.domain.start_plan import place
 from specctl.domain.trial.running import Before
@@ -211,7 +211,7 @@ async def _restore_one(
             is_measuring=True,
         )
         if plan.is_refused:
-            return f"{name} was NOT started again: {plan.refusals[0].words}. {retry}"
+            return f"{name} was NOT started again: {all_words(plan.refusals)}. {retry}"
         outcome = await apply_launch(
             connection, plan, secrets=secrets, store=store, clock=clock, typed=_typed(plan)
         )

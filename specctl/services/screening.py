@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from specctl.domain.errors import RefusedError
 from specctl.domain.events import TrialProgressed
 from specctl.domain.figures import spoken
+from specctl.domain.plan import all_next_steps, all_words
 from specctl.domain.trial.screening_json import KeptScreening, screening_block_json
 from specctl.domain.trial.screening_plan import ScreeningBlock, is_usable
 from specctl.domain.trial.screening_running import stand_screening
@@ -205,8 +206,8 @@ async def run_screening(
     Every launch is in the ledger before the next begins.
     """
     if proposal.refusals:
-        check = proposal.refusals[0]
-        raise RefusedError(f"host {proposal.plan.host}: {check.words}", hint=check.next_step)
+        words, hint = all_words(proposal.refusals), all_next_steps(proposal.refusals)
+        raise RefusedError(f"host {proposal.plan.host}: {words}", hint=hint)
     process = f"specctl compare, screening {proposal.plan.id}"
     async with hold_locks(connection, proposal.lock_keys, process):
         run = ScreeningRun(

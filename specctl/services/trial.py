@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from specctl.domain.errors import RefusedError, SpecctlError
 from specctl.domain.events import TrialProgressed
 from specctl.domain.figures import spoken
+from specctl.domain.plan import all_next_steps, all_words
 from specctl.domain.runs import Run, RunKind
 from specctl.domain.trial.running import TrialBlock, final_word, kept_blocks, stand
 from specctl.domain.trial.trial_json import block_json, block_of, plan_json, plan_of
@@ -169,8 +170,8 @@ async def run_trial(
     Every launch is in the ledger before the next begins, so a lost link loses one at most.
     """
     if proposal.refusals:
-        check = proposal.refusals[0]
-        raise RefusedError(f"host {proposal.plan.host}: {check.words}", hint=check.next_step)
+        words, hint = all_words(proposal.refusals), all_next_steps(proposal.refusals)
+        raise RefusedError(f"host {proposal.plan.host}: {words}", hint=hint)
     process = f"specctl compare, trial {proposal.plan.id}"
     async with hold_locks(connection, proposal.lock_keys, process):
         return await carry_out(

@@ -286,7 +286,8 @@ def buttons(plan: Plan, choice: Choice, cells: int) -> Line:
     if not plan.steps:
         return spread([], [("  Close  esc  ", "chosen")], cells)
     if plan.refusals:
-        reason: Line = [("✗ ", "bad"), (f"Refused: {plan.refusals[0].words}", "text")]
+        others = f" (and {more} more)" if (more := len(plan.refusals) - 1) else ""
+        reason: Line = [("✗ ", "bad"), (f"Refused{others}: {plan.refusals[0].words}", "text")]
         close: Line = [("  Close  esc  ", "chosen")]
         return spread(reason, close, cells)
     label = f"  {VERBS[plan.kind]}  "

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from specctl.domain.plan import refused
 from specctl.tui.render.lines import plain, width
 from specctl.tui.render.plan import (
     Choice,
@@ -77,6 +78,15 @@ def test_a_refused_plan_cannot_be_allowed_and_says_why() -> None:
     assert "Choose another with --port." in text
     assert "Refused: Port 30000" in text
     assert "Cancel" not in text
+
+
+def test_the_last_row_of_a_plan_refused_twice_counts_the_other_reason() -> None:
+    plan = plans.refused_plan()
+    more = replace(plan, checks=(*plan.checks, refused("disk", "No room.", "Free some.")))
+    drawn = draw_plan(SCENE, more, 92, 40, Choice()).body
+
+    assert "Refused (and 1 more): Port 30000" in plain(drawn[-1:])
+    assert "Free some." in plain(drawn)
 
 
 def test_a_plan_without_steps_says_that_it_is_so_already() -> None:
