@@ -18,10 +18,11 @@ from specctl.domain.alerts.rules import Rules, rules_of
 from specctl.domain.contradictions import contradictions
 from specctl.domain.errors import InvalidFileError, UsageError
 from specctl.domain.host import Host
+from specctl.domain.inheritance import Document, Inheritance
 from specctl.domain.nearest import nearest
 from specctl.domain.problem import Problem
 from specctl.domain.profile import SECRET_PREFIX
-from specctl.domain.resolve import Document, expand_workspace, inheritance, resolve
+from specctl.domain.resolve import expand_workspace, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -77,9 +78,13 @@ class Workspace:
         self._problems: dict[str, tuple[Problem, ...]] = {}
         self._hosts = {d.name: self._host(d) for d in self._documents("remote", REMOTES)}
         self._documents_by_name = {d.name: d for d in self._documents("profile", PROFILES)}
+        self._inheritance = Inheritance(self._documents_by_name)
+        self._near: dict[str, str] = {}
+        """The profile most like a name that none has: finding it takes long."""
+
         self._profiles: dict[str, Profile] = {}
         for name, document in self._documents_by_name.items():
-            profile, problems = resolve(name, self._documents_by_name)
+            profile, problems = resolve(name, self._inheritance)
             if profile is not None:
                 self._profiles[name] = profile
             self._problems[document.file] = (*self._problems[document.file], *problems)
@@ -178,9 +183,7 @@ class Workspace:
         if on is None:
             return self._profiles[name]
         host = self.host(on) if isinstance(on, str) else on
-        profile, problems = resolve(
-            name, self._documents_by_name, on=host, workspace=str(self.root)
-        )
+        profile, problems = resolve(name, self._inheritance, on=host, workspace=str(self.root))
         if profile is None:
             raise InvalidFileError(problems, hint=f"specctl check {name}")
         return profile
@@ -205,9 +208,10 @@ class Workspace:
             if self.shown(PROFILES, name) not in self._problems:
                 raise self._refusal("profile", PROFILES, name, self._documents_by_name)
         found = [problem for file in files for problem in self._problems[file]]
-        for name in names or self._profiles:
-            if name in self._profiles:
-                found += self._check_profile(self._profiles[name], on)
+        usable = [name for name in names or self._profiles if name in self._profiles]
+        for name in usable:
+            found += self._check_profile(self._profiles[name], on)
+        found += self._unknown_hosts(usable, on)
         unique = dict.fromkeys(found)
         return tuple(sorted(unique, key=lambda problem: (problem.file, problem.line or 0)))
 
@@ -215,43 +219,47 @@ class Workspace:
         found = list(contradictions(profile))
         if profile.baseline is not None:
             found += self._check_baseline(profile, profile.baseline)
-        for host, document, line in self._overrides(profile.name):
-            if on not in {None, host}:
-                continue
-            if host not in self._hosts:
-                message = f"there is no host called {host}"
-                close = nearest(host, self._hosts)
-                place = (document.file, line, f"on.{host}")
-                found.append(Problem(*place, message, close, is_warning=True))
-                continue
-            resolved, problems = resolve(
-                profile.name, self._documents_by_name,
-                on=self._hosts[host], workspace=str(self.root),
-            )  # fmt: skip
-            found += contradictions(resolved) if resolved else problems
+        for host in self.overriding_hosts(profile.name):
+            if on in {None, host.name}:
+                resolved, problems = resolve(
+                    profile.name, self._inheritance, on=host, workspace=str(self.root)
+                )
+                found += contradictions(resolved) if resolved else problems
         return found
+
+    def _unknown_hosts(self, names: Iterable[str], on: str | None) -> Iterable[Problem]:
+        """Of the files that these profiles are made of, each once."""
+        overriding = (d for name in names for d in self._inheritance.of(name).overriding)
+        for document in {document.name: document for document in overriding}.values():
+            for host in document.values["on"]:
+                if host not in self._hosts and on in {None, host}:
+                    place = (document.file, document.lines.get(("on", host)), f"on.{host}")
+                    message = f"there is no host called {host}"
+                    close = nearest(host, self._hosts)
+                    yield Problem(*place, message, close, is_warning=True)
 
     def _check_baseline(self, profile: Profile, baseline: str) -> list[Problem]:
         origin = profile.origins["baseline"]
         place = (origin.file, origin.line, "baseline")
         if baseline not in self._documents_by_name:
             message = f"no usable profile called {baseline}"
-            return [Problem(*place, message, nearest(baseline, self._documents_by_name))]
+            return [Problem(*place, message, self._nearest_profile(baseline))]
         other = self._profiles.get(baseline)
         if other is not None and other.speculation is not None and baseline != profile.name:
             message = f"{baseline} speculates too ({other.speculation.algorithm})"
             return [Problem(*place, message, is_warning=True)]
         return []
 
+    def _nearest_profile(self, name: str) -> str:
+        if name not in self._near:
+            self._near[name] = nearest(name, self._documents_by_name)
+        return self._near[name]
+
     def overriding_hosts(self, name: str) -> tuple[Host, ...]:
         """The hosts for which a profile, or one it extends, has values of their own."""
-        names = dict.fromkeys(host for host, _, _ in self._overrides(name))
+        overriding = self._inheritance.of(name).overriding
+        names = dict.fromkeys(host for document in overriding for host in document.values["on"])
         return tuple(self._hosts[host] for host in names if host in self._hosts)
-
-    def _overrides(self, name: str) -> Iterable[tuple[str, Document, int | None]]:
-        for document in inheritance(name, self._documents_by_name)[0]:
-            for host in document.values.get("on", {}):
-                yield host, document, document.lines.get(("on", host))
 
     def write_host(self, host: Host, *, comments: Sequence[str] = ()) -> Path:
         """Write a new file into `remotes/`; refuses to replace one."""

@@ -8,11 +8,10 @@ nothing to the other. `unset` takes keys away. The `[on.HOST]` tables of the who
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from specctl.domain import flags
-from specctl.domain.nearest import nearest
+from specctl.domain.inheritance import TABLES, Inheritance
 from specctl.domain.problem import Problem
 from specctl.domain.profile import (
     DEFAULT_READY_TIMEOUT_S,
@@ -27,104 +26,28 @@ from specctl.domain.profile import (
 
 if TYPE_CHECKING:
     from specctl.domain.host import Host
-
-TABLES = ("arguments", "speculation", "env", "placement", "expectation")
-"""Tables that merge key by key."""
+    from specctl.domain.inheritance import Document, Layers
 
 WORKSPACE = "{workspace}"
 """In a string: the workspace's directory, on hosts that are this machine."""
 
-Key = tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """One profile file whose shape is known to be right."""
-
-    name: str
-    file: str
-    values: Mapping[str, Any]
-    lines: Mapping[tuple[str | int, ...], int] = field(default_factory=dict)
-    """Path to the line it was written on."""
-
-    def origin(self, *path: str | int) -> Origin:
-        """Where the value at `path` was written."""
-        return Origin(self.file, self.lines.get(path))
-
-
-@dataclass(slots=True)
-class _Layers:
-    """Values laid over each other, flat: `("arguments", "tp-size")` to value and origin."""
-
-    entries: dict[Key, tuple[Any, Origin]] = field(default_factory=dict)
-    items: dict[Key, tuple[Origin, ...]] = field(default_factory=dict)
-    """Where each item of a list was written."""
-
-    problems: list[Problem] = field(default_factory=list)
-
-    def lay(self, document: Document, values: Mapping[str, Any], under: Key = ()) -> None:
-        """Put one file's values, or those of one of its `on` tables, over what there is."""
-        for dotted in values.get("unset", ()):
-            self._unset(document, dotted, under)
-        for key, value in values.items():
-            if key in TABLES:
-                self._lay_table(document, key, value, under)
-            elif key not in {"on", "unset", "extends"}:
-                self._put((key,), value, document, (*under, key))
-
-    def _lay_table(self, document: Document, table: str, values: Any, under: Key) -> None:
-        if table == "speculation" and "algorithm" in values:
-            held = self.entries.get((table, "algorithm"))
-            if held is not None and held[0] != values["algorithm"]:
-                self._drop((table,))
-        for key, value in values.items():
-            self._put((table, _first_spelling(table, key)), value, document, (*under, table, key))
-
-    def _put(self, key: Key, value: Any, document: Document, path: Key) -> None:
-        self.entries[key] = (value, document.origin(*path))
-        length = len(value) if isinstance(value, list) else 0
-        self.items[key] = tuple(document.origin(*path, number) for number in range(length))
-
-    def _unset(self, document: Document, dotted: str, under: Key) -> None:
-        if not self._drop(tuple(dotted.split(".", 1))):
-            known = {".".join(key[: i + 1]) for key in self.entries for i in range(len(key))}
-            origin = document.origin(*under, "unset")
-            message = f"nothing called {dotted} is inherited"
-            self.problems.append(
-                Problem(origin.file, origin.line, "unset", message, nearest(dotted, known))
-            )
-
-    def _drop(self, prefix: Key) -> bool:
-        dropped = [key for key in self.entries if key[: len(prefix)] == prefix]
-        for key in dropped:
-            del self.entries[key]
-        return bool(dropped)
-
-
-def _first_spelling(table: str, key: str) -> str:
-    """`tensor-parallel-size` and `tp-size` are one value, so that either overrides the other."""
-    if table == "arguments":
-        return flags.canonical(key)
-    if table == "speculation":
-        full = flags.canonical(flags.SPECULATION_PREFIX + key)
-        return full.removeprefix(flags.SPECULATION_PREFIX)
-    return key
-
 
 def resolve(
-    name: str, documents: Mapping[str, Document], *, on: Host | None = None, workspace: str = ""
+    name: str,
+    profiles: Mapping[str, Document] | Inheritance,
+    *,
+    on: Host | None = None,
+    workspace: str = "",
 ) -> tuple[Profile | None, tuple[Problem, ...]]:
     """The profile `name`, for one host when `on` is given, and what is wrong with it."""
-    chain, problems = inheritance(name, documents)
-    if problems:
-        return None, problems
-    layers = _Layers()
-    for document in chain:
-        layers.lay(document, document.values)
+    family = profiles if isinstance(profiles, Inheritance) else Inheritance(profiles)
+    inherited, own = family.of(name), family.documents[name]
+    if inherited.problems:
+        return None, inherited.problems
+    layers = inherited.layers.copy()
     if on is not None:
-        for document in chain:
-            layers.lay(document, document.values.get("on", {}).get(on.name, {}), ("on", on.name))
-    own = documents[name]
+        for document in inherited.overriding:
+            layers.lay(document, document.values["on"].get(on.name, {}), ("on", on.name))
     if ("model",) not in layers.entries:
         message = "no model: neither this profile nor one it extends names one"
         layers.problems.append(Problem(own.file, None, "model", message))
@@ -136,34 +59,7 @@ def resolve(
     return _profile(own, layers), ()
 
 
-def inheritance(
-    name: str, documents: Mapping[str, Document]
-) -> tuple[tuple[Document, ...], tuple[Problem, ...]]:
-    """The files a profile is made of, the root of its chain first."""
-    chain: list[Document] = []
-    at: str | None = name
-    while at is not None:
-        document = documents[at]
-        if document in chain:
-            return (), (_cycle(chain, document),)
-        chain.append(document)
-        at = document.values.get("extends")
-        if at is not None and at not in documents:
-            origin = document.origin("extends")
-            message = f"no usable profile called {at}"
-            close = nearest(at, documents)
-            return (), (Problem(origin.file, origin.line, "extends", message, close),)
-    return tuple(reversed(chain)), ()
-
-
-def _cycle(chain: list[Document], again: Document) -> Problem:
-    names = [document.name for document in chain[chain.index(again) :]] + [again.name]
-    origin = again.origin("extends")
-    message = "profiles extend each other in a circle: " + " → ".join(names)
-    return Problem(origin.file, origin.line, "extends", message)
-
-
-def _require_algorithm(layers: _Layers) -> None:
+def _require_algorithm(layers: Layers) -> None:
     keys = [key for key in layers.entries if key[0] == "speculation"]
     if keys and ("speculation", "algorithm") not in layers.entries:
         origin = layers.entries[keys[0]][1]
@@ -174,7 +70,7 @@ def _require_algorithm(layers: _Layers) -> None:
         )
 
 
-def _expand(layers: _Layers, host: Host, workspace: str) -> None:
+def _expand(layers: Layers, host: Host, workspace: str) -> None:
     for key, (value, origin) in layers.entries.items():
         if not mentions_workspace(value):
             continue
@@ -203,7 +99,7 @@ def expand_workspace(value: Any, workspace: str) -> Any:
     return value.replace(WORKSPACE, workspace) if isinstance(value, str) else value
 
 
-def _profile(own: Document, layers: _Layers) -> Profile:
+def _profile(own: Document, layers: Layers) -> Profile:
     entries = layers.entries
     tables: dict[str, dict[str, Any]] = {table: {} for table in TABLES}
     plain: dict[str, Any] = {}

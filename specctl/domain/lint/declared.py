@@ -179,7 +179,7 @@ def spellings(build: Build) -> Mapping[str, Flag]:
     """Every spelling of every flag, without dashes, `no-` twins included."""
     if build.tree is not None and build.tree.flags:
         return _spelled(build.tree.flags)
-    return _spelled(_known_flags(build.number))
+    return _known_spelled(build.number)
 
 
 @lru_cache(maxsize=16)
@@ -192,9 +192,10 @@ def _spelled(declared: tuple[Flag, ...]) -> Mapping[str, Flag]:
 
 
 @lru_cache(maxsize=64)
-def _known_flags(version: Version) -> tuple[Flag, ...]:
+def _known_spelled(version: Version) -> Mapping[str, Flag]:
     names = (flags.CURRENT | flags.EARLIER.keys()) - flags.ALIASES.keys()
-    return tuple(_known_flag(name) for name in sorted(names) if _is_there(name, version))
+    known = (_known_flag(name) for name in sorted(names) if _is_there(name, version))
+    return _spelled(tuple(known))
 
 
 def _is_there(name: str, version: Version) -> bool:

@@ -81,9 +81,9 @@ def values_of(named: tuple[Named, ...], build: Build) -> dict[str, Value | None]
 def _declared_defaults(build: Build) -> Iterator[tuple[str, Value]]:
     for flag in spellings(build).values():
         default = flag.default
-        name = first_name(flag)
         if default is None:
             continue
+        name = first_name(flag)
         if name in DEFAULTS or isinstance(default, int | float):
             kind = type(DEFAULTS.get(name, default))
             read = whole(default) if kind is int and isinstance(default, str) else default

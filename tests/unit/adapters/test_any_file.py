@@ -14,7 +14,8 @@ from specctl.adapters.workspace import Workspace
 from specctl.domain.command import parse_argv, server_argv, shell_join
 from specctl.domain.contradictions import contradictions
 from specctl.domain.host import Host
-from specctl.domain.resolve import Document, resolve
+from specctl.domain.inheritance import Document
+from specctl.domain.resolve import resolve
 
 WORDS = st.sampled_from(
     ["m", "", "{workspace}/m", "secret:hf", "<model>", "NGRAM", "EAGLE3", "3", "--x", "p", "q"]

@@ -165,3 +165,13 @@ def test_the_workspace_of_the_repository_has_no_problem():
     assert {"local", "cpu", "example-8gpu"} <= set(workspace.hosts())
     algorithms = {p.speculation and p.speculation.algorithm for p in workspace.profiles().values()}
     assert {None, "NGRAM", "EAGLE", "EAGLE3", "NEXTN", "STANDALONE"} <= algorithms
+
+
+def test_a_host_misspelt_once_is_one_warning_of_all_that_inherit_it(root):
+    write(root, "profiles/child", 'extends = "base"\n[on.gpu9.arguments]\ntp-size = 1')
+    write(root, "profiles/grandchild", 'extends = "child"\nbaseline = "bas"')
+    write(root, "profiles/last", 'extends = "grandchild"')
+    warned, wrong = Workspace(root).check(["last"])
+    assert (warned.file, warned.line, warned.nearest) == ("profiles/child.toml", 2, "gpu8")
+    assert (wrong.file, wrong.line, wrong.nearest) == ("profiles/grandchild.toml", 2, "base")
+    assert Workspace(root).check(["last"], on="gpu8") == (wrong,)

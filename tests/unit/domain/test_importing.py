@@ -11,8 +11,9 @@ from specctl.adapters.toml_writing import to_toml
 from specctl.domain.command import server_argv, shell_join
 from specctl.domain.errors import UsageError
 from specctl.domain.importing import draft_from_argv
+from specctl.domain.inheritance import Document
 from specctl.domain.profile import Profile, Speculation
-from specctl.domain.resolve import Document, resolve
+from specctl.domain.resolve import resolve
 from tests.data import data_text
 
 BARE = "python3 -m sglang.launch_server --model-path m "

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from specctl.domain.host import Host
+from specctl.domain.inheritance import Document, Inheritance
 from specctl.domain.profile import Corpus, Origin, Placement, Speculation
-from specctl.domain.resolve import Document, resolve
+from specctl.domain.resolve import resolve
 
 
 def documents(**files):
@@ -175,3 +178,67 @@ def test_cuda_visible_devices_places_the_server_too(env, gpus):
     profile = resolved("p", {"p": {"model": "m", "env": {"CUDA_VISIBLE_DEVICES": env}}})
     assert profile.placement.gpus == gpus
     assert profile.environment["CUDA_VISIBLE_DEVICES"] == env
+
+
+class Counted(dict[str, Any]):
+    """Values that count how often they were gone through."""
+
+    times = 0
+
+    def items(self):
+        self.times += 1
+        return super().items()
+
+
+def chain_of(count, **root):
+    """Profiles p0, p1 … that extend one another, each with an argument of its own."""
+    files = {"p0": Counted(model="m", arguments={"tp-size": 1}, **root)}
+    for number in range(1, count):
+        own = {"extends": f"p{number - 1}", "arguments": {"max-running-requests": number}}
+        files[f"p{number}"] = Counted(own)
+    return documents(**files)
+
+
+def test_every_file_of_a_chain_is_laid_once_however_deep():
+    files = chain_of(3000)
+    family = Inheritance(files)
+    for number, name in reversed(list(enumerate(files))):
+        profile, problems = resolve(name, family)
+        assert not problems
+        assert profile is not None
+        assert profile.arguments == {"tp-size": 1} | (
+            {"max-running-requests": number} if number else {}
+        )
+        assert profile.origins["arguments.tp-size"].file == "profiles/p0.toml"
+    assert {document.values.times for document in files.values()} == {1}
+
+
+def test_what_is_kept_of_a_chain_is_not_changed_by_what_is_made_of_it():
+    on = {"h": {"arguments": {"tp-size": 4}}, "l": {"unset": ["arguments.tp-size"]}}
+    family = Inheritance(chain_of(2, on=on, env={"A": "{workspace}"}))
+    for host, size in ((Host("h", transport="local"), 4), (None, 1), (Host("far"), 1)):
+        profile, _ = resolve("p1", family, on=host, workspace="/ws")
+        assert profile is None or profile.arguments["tp-size"] == size
+    assert [d.name for d in family.of("p1").overriding] == ["p0"]
+
+
+def test_the_problem_of_a_root_is_that_of_all_above_it():
+    family = Inheritance(documents(**{"base": {"model": "m", "unset": ["env.A"]}, **EXTENDING}))
+    problems = {resolve(name, family)[1] for name in ("base", "p", "q")}
+    assert len(problems) == 1
+    missing = Inheritance(documents(**{"base": {"extends": "gone"}, **EXTENDING}))
+    (problem,) = {problem for name in "pq" for problem in resolve(name, missing)[1]}
+    assert (problem.file, problem.key) == ("profiles/base.toml", "extends")
+
+
+EXTENDING = {"p": {"extends": "base"}, "q": {"extends": "p"}}
+
+
+def test_a_long_circle_names_its_beginning_and_each_place_is_the_files_own():
+    files = {f"p{number}": {"extends": f"p{(number + 1) % 50}"} for number in range(50)}
+    family = Inheritance(documents(**files, q={"extends": "p3"}))
+    (problem,) = resolve("q", family)[1]
+    words = "p3 → p4 → p5 → p6 → p7 → p8 → p9 → p10 → 42 more → p3"
+    assert problem.message == f"profiles extend each other in a circle: {words}"
+    assert problem.file == "profiles/p3.toml"
+    assert resolve("p49", family)[1][0].file == "profiles/p49.toml"

@@ -14,12 +14,13 @@ from specctl.adapters.toml_positions import positions
 from specctl.domain import flags
 from specctl.domain.checkpoint.values import ModelConfig
 from specctl.domain.host import Host
+from specctl.domain.inheritance import Document
 from specctl.domain.lint.build import Build
 from specctl.domain.lint.case import Surroundings
 from specctl.domain.lint.engine import lint
 from specctl.domain.lint.finding import Severity, by_line, worst
 from specctl.domain.profile import Corpus, Profile, Speculation
-from specctl.domain.resolve import Document, resolve
+from specctl.domain.resolve import resolve
 from specctl.domain.source import Algorithm, Flag, Place, Tree
 
 LATEST = Build("0.5.23", is_assumed=False)
