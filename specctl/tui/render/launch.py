@@ -84,7 +84,7 @@ def _failed(plan: Plan, outcome: Outcome, cells: int) -> Drawing:
     summary = cause.summary if cause else outcome.words
     first = _paragraph(summary, cells, ("✗ ", "bad"), "bright")
     if outcome.elapsed_s is not None:
-        after = f", {figures.spoken(outcome.elapsed_s)} after launch"
+        after = f", {_short_time(outcome.elapsed_s)} after launch"
         fits = width(first[-1]) + len(after) <= cells
         first[-1:] = [[*first[-1], (after, "dim")]] if fits else [first[-1], [(after[1:], "dim")]]
     body = [*first, []]
@@ -115,9 +115,14 @@ def draw_steps(scene: Scene, plan: Plan, outcome: Outcome | None, cells: int, ro
         lines += _milestone_lines(scene, plan, progress, outcome, cells)
     has_failed = outcome is not None and not outcome.succeeded
     total = progress.elapsed_s(scene.clock_s) if progress else None
-    summary: Line = [(figures.duration(total), "text")] if total is not None else []
+    summary: Line = [] if total is None else [(_total_words(total, outcome), "text")]
     name = "How far it came" if has_failed else "Steps"
     return Drawing(name, lines[-max(1, rows) :], summary)
+
+
+def _total_words(total_s: float, outcome: Outcome | None) -> str:
+    """Counted in seconds while it runs; as its parts are written once it has ended."""
+    return figures.duration(total_s) if outcome is None else _short_time(total_s)
 
 
 def _step_lines(scene: Scene, plan: Plan, progress: Progress | None, cells: int) -> list[Line]:

@@ -98,10 +98,27 @@ def test_a_failure_names_cause_and_next_step() -> None:
     text = plain(drawing.body)
 
     assert drawing.title == "kimi-k2.5-ngram did not start"
-    assert "✗ Out of GPU memory while capturing CUDA graphs, 4 min 58 s after launch" in text
+    assert "✗ Out of GPU memory while capturing CUDA graphs, 4:58 after launch" in text
     assert "CAUSE    torch.OutOfMemoryError" in text
     assert "line 826 of its log, TP3" in text
     assert "NEXT     Set mem-fraction-static" in text
+
+
+@pytest.mark.parametrize(("lasted_s", "words"), [(0.42, "0.4 s"), (1.2, "0:01"), (298, "4:58")])
+def test_a_failure_writes_its_times_in_one_way(lasted_s: float, words: str) -> None:
+    outcome = replace(plans.crashed_outcome(), elapsed_s=lasted_s, reached=())
+    events = [
+        heard("ready", "begun", "waiting", 0),
+        heard("ready", "progress", "0:00 weights", 0),
+        heard("ready", "failed", "crashed", lasted_s),
+        replace(heard("ready", "failed", "crashed", lasted_s), is_last=True),
+    ]
+    scene = scene_of(events)
+    steps = draw_steps(scene, PLAN, outcome, 80, 20)
+
+    assert f"{words} after launch" in plain(draw_verdict(scene, PLAN, outcome, 116, 0).body)
+    assert plain([steps.summary]) == words
+    assert f"wait until ready {words}" in " ".join(plain(steps.body).split())
 
 
 def test_the_phase_it_failed_in_is_marked() -> None:
