@@ -81,6 +81,9 @@ class ProfileChoice:
     """The profile it is compared with, where it names one."""
 
 
+COLD = "none"
+"""What is shown, and typed, for no training set."""
+
 SIZES = (2, 4, 8, 16)
 """Numbers of requests that can be chosen instead of all that a workload has."""
 
@@ -104,6 +107,18 @@ class ProbePlan:
     expected_words: str = ""
     """Where `expected_s` comes from, or why nobody knows how long it takes."""
 
+    trained_on: str | None = None
+    """A workload to send before each window; None: it is measured cold."""
+
+    trainings: tuple[str, ...] = ()
+    """What `trained_on` can be turned to: bundled workloads, then files of the workspace."""
+
+    training_words: str = ""
+    """How much of it is sent, and when."""
+
+    off: tuple[str, str] = ("", "")
+    """Why it cannot be sent, and what to do."""
+
     def resized(self, step: int) -> ProbePlan:
         """With the next smaller or larger number of requests, as far as there is one."""
         if not self.most:
@@ -114,6 +129,26 @@ class ProbePlan:
         whole_s = self.expected_s
         expected_s = None if whole_s is None else whole_s * requests / self.requests
         return replace(self, requests=requests, expected_s=expected_s)
+
+    def turned(self, step: int) -> ProbePlan:
+        """With the next or the previous training set, as far as there is one."""
+        known = (None, *self.trainings)
+        if self.trained_on not in known:  # it was typed
+            return replace(self, trained_on=known[0 if step < 0 else -1])
+        at = known.index(self.trained_on) + step
+        return replace(self, trained_on=known[min(max(0, at), len(known) - 1)])
+
+    def typed(self, text: str) -> ProbePlan:
+        """With a training set as it was typed; `none` and nothing are none."""
+        name = text.strip()
+        return replace(self, trained_on=None if name in {"", COLD} else name)
+
+    def completions(self, text: str) -> tuple[str, ...]:
+        """Training sets that begin with what was typed, then those that hold it."""
+        start = text.strip()
+        found = [name for name in self.trainings if name.startswith(start)]
+        found += [name for name in self.trainings if name not in found and start in name]
+        return tuple(name for name in found if name != text)
 
 
 class Services(
@@ -158,8 +193,15 @@ class Services(
     async def apply(self, plan: Plan, *, typed: str) -> Outcome:
         """Carry a plan out; `typed` is what the user typed to allow it."""
 
-    def plan_probe(self, host: str, server: str) -> ProbePlan:
-        """What a probe would send; never waits."""
+    def plan_probe(
+        self,
+        host: str,
+        server: str,
+        *,
+        requests: int | None = None,
+        trained_on: str | None = None,
+    ) -> ProbePlan:
+        """What a probe would send; never waits. `requests`: None for the whole workload."""
 
     async def probe(self, plan: ProbePlan) -> ProbeResult:
         """Measure a server."""

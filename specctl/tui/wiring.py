@@ -13,7 +13,12 @@ from specctl.adapters.overlay import read_overlay
 from specctl.adapters.paths import command_file, ledger_file
 from specctl.adapters.secrets import Secrets
 from specctl.adapters.trust import fetch_host_key, write_known_host
-from specctl.adapters.workloads import read_workload
+from specctl.adapters.workloads import (
+    bundled_names,
+    read_training,
+    read_workload,
+    workload_files,
+)
 from specctl.adapters.workspace_root import mark_of
 from specctl.domain.contradictions import gpus_needed
 from specctl.domain.errors import InvalidFileError, UsageError
@@ -271,9 +276,17 @@ class WorkspaceServices(WorkspaceEnrolling):
 
     # ---------------------------------------------------------------- measuring
 
-    def plan_probe(self, host: str, server: str) -> ProbePlan:
+    def plan_probe(
+        self,
+        host: str,
+        server: str,
+        *,
+        requests: int | None = None,
+        trained_on: str | None = None,
+    ) -> ProbePlan:
         """What a probe would send: the bundled workload, one request at a time."""
-        workload = read_workload(WORKLOAD, root=self._workspace.root)
+        settings = self._probe_settings(requests, trained_on)
+        workload, trained = settings.workload, settings.trained_on
         sample = self._store.state.host(host).server_samples.get(server)
         running = (sample.running_requests if sample else None) or 0
         notes: tuple[str, ...] = ()
@@ -286,38 +299,51 @@ class WorkspaceServices(WorkspaceEnrolling):
             self._keeper.path,
             host,
             found.profile if found else None,
-            Settings(workload),
+            settings,
             now_s=self._clock.now(),
         )
+        bundled = (name for name in bundled_names() if name != WORKLOAD)
         return ProbePlan(
             host,
             server,
             workload.name,
-            most,
+            requests or most,
             1,
             expected_s=takes.seconds,
             expected_words=takes.basis,
             notes=notes,
             most=most,
+            trained_on=trained_on,
+            trainings=(*bundled, *workload_files(self._workspace.root)),
+            training_words=trained.words if trained else "",
         )
+
+    def _probe_settings(self, requests: int | None, trained_on: str | None) -> Settings:
+        """Raises UsageError for a training set that cannot be read, or shares a prompt."""
+        root = self._workspace.root
+        workload, training = read_workload(WORKLOAD, root=root), None
+        most = None if requests == len(workload.prompts) else requests
+        if trained_on is not None:
+            training = read_training(trained_on, workload.prompts[:most], root=root, most=most)
+        return Settings(workload, most_prompts=most, training=training)
 
     async def probe(self, plan: ProbePlan) -> ProbeResult:
         """Measure a server."""
         connection = await self._connection(plan.host)
         server = self._server(plan.host, plan.server)
-        workload = read_workload(WORKLOAD, root=self._workspace.root)
+        settings = self._probe_settings(plan.requests, plan.trained_on)
         keys = self._own_keys(connection, server)
         result = await probe_server(
             connection,
             server,
-            Settings(workload, concurrency=plan.concurrency, most_prompts=plan.requests),
+            settings,
             store=self._store,
             clock=self._clock,
             keys=keys,
         )
         profile = self._workspace.profiles().get(server.profile or "")
         await self._keeper.keep_probe(
-            connection, server, profile, workload=workload, result=result, keys=keys
+            connection, server, profile, workload=settings.workload, result=result, keys=keys
         )
         return result
 

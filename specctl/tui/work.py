@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from specctl.domain.errors import SpecctlError
@@ -185,6 +186,19 @@ class Work(Sifting):
             self._app.tell("Probe is off", f"{error.message} {error.hint}", severity="warning")
         else:
             self._app.push_screen(ProbeDialog(plan))
+
+    def plan_probe_again(self, plan: ProbePlan) -> ProbePlan:
+        """With other requests or another training set; with why, where it cannot be sent so."""
+        services = self._services()
+        if services is None:
+            return plan
+        try:
+            return services.plan_probe(
+                plan.host, plan.server, requests=plan.requests, trained_on=plan.trained_on
+            )
+        except SpecctlError as error:
+            off = (error.message, error.hint)
+            return replace(plan, expected_s=None, expected_words="", training_words="", off=off)
 
     def begin_probe(self, plan: ProbePlan) -> None:
         """Send it."""

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specctl.domain.errors import SpecctlError
+from specctl.domain.errors import SpecctlError, UsageError
 from specctl.domain.events import HostDescribed
 from specctl.services.outcome import Outcome
 from specctl.tui.application import SpecctlApp, Start
@@ -56,6 +56,7 @@ class FakeServices(FakeTrials, FakeLogs, FakeNewcomers):
         )
         self.result: ProbeResult | None = None
         self.requests = 0
+        self.trained_on: str | None = None
         """Of the last probe."""
 
         self.probe_gate = asyncio.Event()
@@ -116,18 +117,30 @@ class FakeServices(FakeTrials, FakeLogs, FakeNewcomers):
         await self.apply_gate.wait()
         return self.outcome
 
-    def plan_probe(self, host: str, server: str) -> ProbePlan:
-        self._asked("plan_probe", host, server)
+    def plan_probe(
+        self,
+        host: str,
+        server: str,
+        *,
+        requests: int | None = None,
+        trained_on: str | None = None,
+    ) -> ProbePlan:
+        self._asked("plan_probe", host, server, *filter(None, (requests, trained_on)))
+        if trained_on == "chat":
+            raise UsageError("a training prompt is also measured: hello", hint="Take another set.")
         return ProbePlan(
             host,
             server,
             "chat-mixed, 32 prompts",
-            32,
+            requests or 32,
             1,
             95.0,
             ("1 request of others is running: it would make the window void.",),
             most=32,
             expected_words="at most, from a probe of 2h ago",
+            trained_on=trained_on,
+            trainings=("chat", "code", "work/past.jsonl"),
+            training_words=f"trained on {trained_on}, 12 prompts, before" if trained_on else "",
         )
 
     async def read_source(self, host: str, *, afresh: bool = False) -> Tree:
@@ -203,7 +216,7 @@ class FakeServices(FakeTrials, FakeLogs, FakeNewcomers):
 
     async def probe(self, plan: ProbePlan) -> ProbeResult:
         self._asked("probe", plan.host, plan.server)
-        self.requests = plan.requests
+        self.requests, self.trained_on = plan.requests, plan.trained_on
         await self.probe_gate.wait()
         assert self.result is not None
         return self.result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from specctl.domain import figures
@@ -9,16 +10,44 @@ from specctl.domain.training import warm_words
 from specctl.tui.render import numbers
 from specctl.tui.render.chrome import hints
 from specctl.tui.render.glyphs import SPINNER
-from specctl.tui.render.lines import UNKNOWN, Drawing, Line, row, spread, wrap
+from specctl.tui.render.lines import (
+    UNKNOWN,
+    Drawing,
+    Line,
+    clip,
+    middle,
+    picked,
+    row,
+    safe,
+    spread,
+    wrap,
+)
 from specctl.tui.render.plots import bar
+from specctl.tui.services import COLD
 
 if TYPE_CHECKING:
     from specctl.domain.events import ProbeProgressed
     from specctl.domain.probe import ProbeResult
+    from specctl.tui.editor import Editor
     from specctl.tui.scene import Scene
     from specctl.tui.services import ProbePlan, Reference
 
 LABEL_CELLS = 18
+MOST_COMPLETIONS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeForm:
+    """Where the user is in the dialog."""
+
+    is_training: bool = False
+    """At the training set; else at the number of requests."""
+
+    editor: Editor | None = None
+    """The training set being typed."""
+
+
+BEGINNING = ProbeForm()
 
 
 def _title(plan: ProbePlan) -> str:
@@ -29,14 +58,30 @@ def _pair(name: str, *value: tuple[str, str]) -> Line:
     return [*row(([(name, "dim")], LABEL_CELLS)), *value]
 
 
-def draw_probe_plan(plan: ProbePlan, cells: int, rows: int) -> Drawing:
+def draw_probe_plan(plan: ProbePlan, cells: int, rows: int, form: ProbeForm = BEGINNING) -> Drawing:
     """What would be sent, before it is."""
+    body = probe_plan_lines(plan, cells, form)
+    body += [[] for _ in range(rows - len(body) - 1)]
+    button = ("  Probe  ", "faint" if plan.off[0] or form.editor else "chosen")
+    body.append(spread(hints(_keys(plan, form)), [button], cells))
+    return Drawing(_title(plan), body, [("nothing was sent yet", "dim")])
+
+
+def probe_plan_lines(plan: ProbePlan, cells: int, form: ProbeForm) -> list[Line]:
+    """All that stands above the keys."""
+    requests = _pair(
+        "requests", (f"{plan.requests:,}", "strong"), (f", {plan.concurrency} at a time", "dim")
+    )
     body: list[Line] = [
         _pair("workload", (plan.workload, "strong")),
-        _pair(
-            "requests", (f"{plan.requests:,}", "strong"), (f", {plan.concurrency} at a time", "dim")
-        ),
+        requests if form.is_training else picked(requests, cells),
+        *_training(plan, cells, form),
     ]
+    words, hint = plan.off
+    if words:
+        body += [[("✗ " if i == 0 else "  ", "bad"), (text, "text")]
+                 for i, text in enumerate(wrap(words, cells - 2))]  # fmt: skip
+        body += [[("  ", ""), (text, "dim")] for text in wrap(hint, cells - 2)]
     if plan.expected_s is not None:
         about = [("about ", "dim"), (figures.about(plan.expected_s), "text")]
         body.append(_pair("takes", *about, (f", {plan.expected_words}", "dim")))
@@ -47,9 +92,23 @@ def draw_probe_plan(plan: ProbePlan, cells: int, rows: int) -> Drawing:
             [("▲ " if i == 0 else "  ", "warn"), (text, "text")]
             for i, text in enumerate(wrap(note, cells - 2))
         ]
-    body += [[] for _ in range(rows - len(body) - 1)]
-    body.append(spread(hints(_keys(plan)), [("  Probe  ", "chosen")], cells))
-    return Drawing(_title(plan), body, [("nothing was sent yet", "dim")])
+    return body
+
+
+def _training(plan: ProbePlan, cells: int, form: ProbeForm) -> list[Line]:
+    """What is sent before; while it is typed, how it could go on."""
+    name, room = "trained on", cells - LABEL_CELLS
+    if form.editor is None:
+        chosen = plan.trained_on or COLD
+        line = _pair(name, (middle(safe(chosen), room), "strong" if plan.trained_on else "faint"))
+        lines = [picked(line, cells) if form.is_training else line]
+        return lines + (_notes("", plan.training_words, cells) if plan.training_words else [])
+    found = plan.completions(form.editor.text)
+    out = [picked(_pair(name, *clip(form.editor.line(), room)), cells)]
+    out += [_pair("", (middle(safe(one), room), "dim")) for one in found[:MOST_COMPLETIONS]]
+    if len(found) > MOST_COMPLETIONS:
+        out.append(_pair("", (f"{len(found) - MOST_COMPLETIONS} more", "faint")))
+    return out
 
 
 def _notes(name: str, words: str, cells: int) -> list[Line]:
@@ -57,9 +116,13 @@ def _notes(name: str, words: str, cells: int) -> list[Line]:
     return [_pair(name if i == 0 else "", (text, "text")) for i, text in enumerate(lines)]
 
 
-def _keys(plan: ProbePlan) -> list[tuple[str, str]]:
-    fewer = [("← →", "fewer, more requests")] if plan.most else []
-    return [("enter", "probes"), *fewer, ("esc", "cancels")]
+def _keys(plan: ProbePlan, form: ProbeForm) -> list[tuple[str, str]]:
+    if form.editor is not None:
+        return [("tab", "completes"), ("enter", "keeps it"), ("esc", "gives it up")]
+    turn = [("← →", "fewer, more requests")] if plan.most else []
+    if form.is_training:
+        turn = [("← →", "turn it, or type")]
+    return [("enter", "probes"), *turn, ("↑ ↓", "settings"), ("esc", "cancels")]
 
 
 def draw_probing(
