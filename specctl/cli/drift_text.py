@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from specctl.cli.output import style, write
-from specctl.domain.drift import Cause
+from specctl.domain.drift import COMPARED_WORDS, Cause
 from specctl.domain.missing import Why
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ def write_drift(found: ServerDrift) -> None:
     for name, why in found.missing.items():
         reason = why.detail or str(why.why)
         if why.why is not Why.NOT_YET:
-            write(f"  {style(f'{name} not compared: {reason}', 'dim')}")
+            words = f"{COMPARED_WORDS.get(name, name)} not compared: {reason}"
+            write(f"  {style(words, 'dim')}")
 
 
 def _values(row: DriftRow) -> str:

@@ -9,6 +9,7 @@ from specctl.cli.table import table
 from specctl.domain.alerts.rules import Name
 from specctl.domain.doctor import gpu_kinds
 from specctl.domain.figures import GB, GIB, UNKNOWN, fixed, gib, percent, rate, scaled, spoken
+from specctl.domain.sample_words import LISTED_WORDS
 from specctl.domain.state import Link
 
 if TYPE_CHECKING:
@@ -23,13 +24,6 @@ GPU_HEADS = (
     "GPU", "UTIL%", "MEM-GiB", "of", "W", "limit", "°C", "SM-MHz",
     "RX-GB/s", "TX-GB/s", "NVL-GB/s", "ECC", "SLOWED-BY", "HELD-BY",
 )  # fmt: skip
-GPU_FIELDS = (
-    "utilization_percent", "memory_used_bytes", "memory_total_bytes", "power_w", "power_limit_w",
-    "temperature_c", "sm_clock_mhz", "pcie_rx_bytes_per_s", "nvlink_rx_bytes_per_s",
-    "ecc_uncorrected", "throttle", "processes",
-)  # fmt: skip
-"""Those whose reason is printed when they are unknown."""
-
 SERVER_HEADS = (
     "SERVER", "STATE", "PROFILE", "MODEL", "VERSION", "PORT", "GPUS", "OWNER",
     "TOK/S", "ACCEPT", "RUN", "QUEUE", "KV",
@@ -142,12 +136,12 @@ def _mig_lines(gpu: GpuSample) -> list[str]:
 
 
 def reason_lines(gpus: Sequence[GpuSample]) -> list[str]:
-    """`— power_w, power_limit_w: not supported (GPU 0-3)`, one line a reason and set of GPUs."""
+    """`— W, W limit: not supported (GPU 0-3)`, one line a reason and set of GPUs."""
     at: dict[tuple[str, str], list[int]] = {}
     for gpu in gpus:
-        for name in () if gpu.lost else GPU_FIELDS:
+        for name, words in () if gpu.lost else LISTED_WORDS.items():
             if getattr(gpu, name) is None:
-                at.setdefault((name, str(gpu.reason(name))), []).append(gpu.index)
+                at.setdefault((words, str(gpu.reason(name))), []).append(gpu.index)
     names: dict[tuple[str, tuple[int, ...]], list[str]] = {}
     for (name, why), indices in at.items():
         names.setdefault((why, tuple(indices)), []).append(name)

@@ -25,6 +25,12 @@ CHOSEN_AT_LAUNCH = frozenset({"port", "config"})
 
 _PLACED = frozenset({"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"})
 
+COMPARED_WORDS = {
+    "argv": "command line", "record": "launch record", "resolved": "resolved arguments",
+    "build": "installed build",
+}  # fmt: skip
+"""What the sides of a comparison are called where their own names would not do."""
+
 Options = dict[str, tuple[str, ...]]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from specctl.domain.drift import COMPARED_WORDS
 from specctl.tui.render.lines import UNKNOWN, Line, middle, row, wrap
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def drift_lines(drift: ServerDrift, cells: int) -> list[Line]:
         if rows:
             out += [*([[]] if out else []), *_block(name, rows, cells)]
     for name, reason in drift.missing.items():
-        lines = wrap(f"{name} was not compared: {reason}", cells - 2)
+        lines = wrap(f"{COMPARED_WORDS.get(name, name)} was not compared: {reason}", cells - 2)
         out += [*([[]] if name == next(iter(drift.missing)) else [])]
         out += [[("? " if i == 0 else "  ", "warn"), (text, "dim")] for i, text in enumerate(lines)]
     return out

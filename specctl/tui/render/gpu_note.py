@@ -5,22 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from specctl.domain import figures
+from specctl.domain.sample_words import GPU_WORDS, SERVER_WORDS
 from specctl.tui.render.lines import UNKNOWN, Line, clip, width
 
 if TYPE_CHECKING:
     from specctl.domain.sample import GpuSample, ServerSample
-
-FIELDS = {
-    "utilization_percent": "UTIL", "memory_used_bytes": "MEM", "power_w": "W",
-    "power_limit_w": "W limit", "temperature_c": "°C", "sm_clock_mhz": "GHz",
-    "pcie_rx_bytes_per_s": "PCIe", "nvlink_rx_bytes_per_s": "NVLink", "throttle": "SLOWED BY",
-    "memory_temperature_c": "MEM °C", "memory_clock_mhz": "MEM GHz", "ecc_uncorrected": "ECC",
-    "pcie_generation": "LINK",
-}  # fmt: skip
-SERVER_FIELDS = {
-    "tokens_per_s": "tok/s", "accept_length": "accept length", "running_requests": "running",
-    "queued_requests": "queued", "token_usage": "KV", "ttft_p50_s": "TTFT",
-}  # fmt: skip
 
 
 def gpu_note(gpu: GpuSample, cells: int) -> Line:
@@ -32,7 +21,9 @@ def gpu_note(gpu: GpuSample, cells: int) -> Line:
         *_rates("NVLink", gpu.nvlink_rx_bytes_per_s, gpu.nvlink_tx_bytes_per_s),
     ]
     missing = {
-        label: str(gpu.reason(name)) for name, label in FIELDS.items() if getattr(gpu, name) is None
+        label: str(gpu.reason(name))
+        for name, label in GPU_WORDS.items()
+        if getattr(gpu, name) is None
     }
     return clip([*links, *_reasons(missing, cells - width(links))], cells)
 
@@ -50,7 +41,7 @@ def server_note(sample: ServerSample | None, cells: int) -> Line:
         return []
     missing = {
         label: str(sample.reason(name))
-        for name, label in SERVER_FIELDS.items()
+        for name, label in SERVER_WORDS.items()
         if getattr(sample, name) is None
     }
     return _reasons(missing, cells)

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
-from specctl.cli.status_text import host_lines, watch_line
+from dataclasses import fields
+
+from specctl.cli.status_text import host_lines, reason_lines, watch_line
 from specctl.domain.missing import Missing, Why
 from specctl.domain.sample import GpuProcess, GpuSample, HostSample, Sample, ServerSample
+from specctl.domain.sample_words import GPU_WORDS, LISTED_WORDS, SERVER_WORDS
 from specctl.domain.server import Evidence, Server, ServerState
 from specctl.domain.state import HostState, Link
 
@@ -52,8 +55,17 @@ READY = Server(
 
 def test_reasons_are_printed_once_for_all_gpus_that_share_them():
     lines = host_lines("gpu8", host(gpu(0), gpu(1)))
-    assert "  — nvlink_rx_bytes_per_s: not supported (GPU 0-1)" in lines
+    assert "  — NVLink: not supported (GPU 0-1)" in lines
     assert sum("not supported" in line for line in lines) == 1
+
+
+def test_no_field_is_called_by_its_raw_name():
+    blank = GpuSample(0, "GPU-0", "RTX PRO 6000", missing={})
+    (reasons,) = reason_lines([blank])
+    assert "_" not in reasons
+    assert reasons.startswith("— UTIL, MEM, W, W limit, °C, SM clock, PCIe, NVLink, ECC, SLOWED BY")
+    assert set(GPU_WORDS) | set(LISTED_WORDS) <= {one.name for one in fields(GpuSample)}
+    assert set(SERVER_WORDS) <= {one.name for one in fields(ServerSample)}
 
 
 def test_unknown_is_never_a_zero():

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from specctl.domain.lint.finding import Finding, Severity
+from specctl.domain.missing import NOT_YET
 from specctl.tui.reading import Git, ProfileEntry
 from specctl.tui.render.drift import drift_lines
 from specctl.tui.render.lines import plain, width
@@ -141,3 +142,5 @@ def test_drift_says_what_could_not_be_compared_and_when_there_is_none() -> None:
     assert "7c1e runs as kimi-k2.5-eagle3 says." in plain(drift_lines(calm, 90))
     assert "follows no profile" in plain(drift_lines(replace(calm, profile=None), 90))
     assert "environment was not compared: no permission" in plain(drift_lines(calm, 90))
+    argless = replace(calm, missing={"argv": NOT_YET})
+    assert "command line was not compared: not yet read" in plain(drift_lines(argless, 90))
