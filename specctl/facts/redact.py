@@ -81,6 +81,16 @@ _PEM_BODY = re.compile(
 """A line of such a block by itself: of a log it comes without the line that begins the block."""
 
 _PEM_LINE_MOST = 80
+_PEM_WORD_CHARACTERS_MIN = 60
+_PEM_WORD = re.compile(
+    r"""(?<![^\s"'|>\]])[A-Za-z0-9+][A-Za-z0-9+/]{59,75}={0,2}(?=$|[\s"'\\])""", re.MULTILINE
+)
+"""A line of such a block behind what each line of a log begins with, such as a time."""
+
+_PEM_LOWER_MOST, _PEM_UPPER_LEAST = 0.62, 0.2
+"""Of a key 41 in 100 characters are small letters and as many capitals, give or take 6 in a line;
+of a path or of joined words most are small ones."""
+
 _BEARER = re.compile(r"(\b(?:bearer|basic)(?:\s+|%20))[A-Za-z0-9._~+/=-]{6,}", re.IGNORECASE)
 _KNOWN_SHAPES = re.compile(
     r"\b(?:hf_[A-Za-z0-9]{16,}|sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}"
@@ -124,6 +134,8 @@ def redact_text(line: str) -> str:
     """`line` with every secret in it masked: assignments, flags, headers, known token shapes."""
     if len(line) <= _PEM_LINE_MOST and _PEM_BODY.fullmatch(line.strip()):
         return MASK
+    if len(line) >= _PEM_WORD_CHARACTERS_MIN:
+        line = _PEM_WORD.sub(_mask_pem_word, line)
     lower = line.lower()
     if not lower.startswith("token:") and not any(hint in lower for hint in _HINTS):
         return line
@@ -136,6 +148,13 @@ def redact_text(line: str) -> str:
     for pattern in (_IN_URL, _NAMELESS_IN_URL):
         line = pattern.sub(rf"\1{MASK}\2", line)
     return line
+
+
+def _mask_pem_word(match: re.Match[str]) -> str:
+    word = match[0]
+    lower, upper = sum(map(str.islower, word)), sum(map(str.isupper, word))
+    is_even = lower <= _PEM_LOWER_MOST * len(word) and upper >= _PEM_UPPER_LEAST * len(word)
+    return MASK if lower and is_even and any(map(str.isdigit, word)) else word
 
 
 def _mask_token(match: re.Match[str]) -> str:
