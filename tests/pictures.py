@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
 KEYS = FOLDER.parent / "keys.md"
 NAMES = (
-    "fleet-120x40", "host-120x40", "plan-120x40", "crash-120x40", "host-80x24", "source-120x40",
+    "fleet-120x40", "host-120x40", "plan-120x40", "crash-120x40", "source-120x40",
     "profiles-screen-120x40", "trial-live-120x40", "trial-verdict-120x40", "alerts-120x40",
-    "log-120x40", "commands-120x40", "replay-120x40",
+    "commands-120x40", "replay-120x40",
 )  # fmt: skip
 
 

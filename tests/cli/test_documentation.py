@@ -11,11 +11,13 @@ import pytest
 
 from specctl.cli.completion_shape import whole_shape
 from specctl.cli.main import COMMANDS, Commands
+from tests import pictures
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
 SHAPE = whole_shape()
 WIDTH = 80
+PICTURE = re.compile(r"!\[[^\]]+\]\(([^)]+\.svg)\)")
 
 
 def fenced(text):
@@ -100,6 +102,11 @@ def test_links_and_pictures_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
         if "://" not in target:
             assert (page.parent / target).exists(), target
+
+
+def test_every_picture_is_shown_on_a_page_and_drawn_again():
+    shown = {Path(found).stem for page in PAGES for found in PICTURE.findall(page.read_text())}
+    assert shown == {path.stem for path in pictures.FOLDER.iterdir()} == set(pictures.NAMES)
 
 
 def every_command(name, command):
