@@ -12,6 +12,7 @@ import click
 
 from specctl import __version__
 from specctl.cli import diagnostics
+from specctl.cli.cut_short import report_early_end
 from specctl.cli.invocation import Invocation
 from specctl.cli.simulated import SHOWN
 from specctl.cli.streams import OutputLostError, discard, find_lost, flush_output
@@ -165,6 +166,9 @@ def run(arguments: Sequence[str]) -> int:
         status = cli.main(list(arguments), prog_name="specctl", standalone_mode=False)
         flush_output()
     except (SpecctlError, click.ClickException, click.Abort, KeyboardInterrupt) as error:
+        cause = error.__cause__
+        if isinstance(error, click.Abort) and isinstance(cause, EOFError):  # Ctrl-D has no cause
+            return report_early_end(cause)
         return diagnostics.report(error)
     except (OSError, OutputLostError, BaseExceptionGroup) as error:
         lost = find_lost(error)
