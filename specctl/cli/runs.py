@@ -227,8 +227,8 @@ def _published(again: RankedAgain) -> PublishedScreening:
 def export_run(run_id: str, file: Path | None) -> None:
     """Write a run with its raw samples into one file, for another machine or a bug report.
 
-    It holds recipes, resolved arguments and figures, and of a trial the beginnings of the answers;
-    no secret and no prompt.
+    It holds recipes, resolved arguments and figures, and of trials and comparisons the beginnings
+    of the answers; no secret and no prompt.
 
     specctl runs export 5c0ffee2
     """

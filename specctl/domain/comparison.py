@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from specctl.domain.cost import StepCost, find_suspects
 from specctl.domain.energy import EnergyStanding, energy_standing
 from specctl.domain.pairing import Pairing, pair
+from specctl.domain.trial.losslessness import Sameness, compare_outputs, pair_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,6 +86,8 @@ class Standing:
     unknown: str = ""
     notes: tuple[str, ...] = ()
     energy: EnergyStanding | None = None
+    outputs: Sameness | None = None
+    """Of greedy answers, prompt by prompt; None where they were sampled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +138,16 @@ def stand(baseline: Arm, arm: Arm) -> Standing:
         marginals=arm.result.marginal_acceptance,
     )
     notes = _notes(arm, pairing)
-    return Standing(arm.profile, pairing, cost, suspects, notes=notes, energy=energy)
+    outputs = _outputs(baseline.result, arm.result)
+    return Standing(
+        arm.profile, pairing, cost, suspects, notes=notes, energy=energy, outputs=outputs
+    )
+
+
+def _outputs(base: ProbeResult, arm: ProbeResult) -> Sameness | None:
+    if base.temperature != 0 or arm.temperature != 0:
+        return None
+    return compare_outputs(list(pair_outputs([(base, arm)]).values()))
 
 
 def _cost(base: ProbeResult, arm: ProbeResult) -> StepCost | None:

@@ -125,6 +125,10 @@ def _standing_words(standing: Standing) -> list[str]:
         )
     if standing.energy is not None:
         lines.append(standing.energy.words("the baseline", standing.profile))
+    same = standing.outputs
+    if same is not None and same.prompts:
+        share = f"outputs: {same.identical} of {same.prompts} prompts the same as the baseline's"
+        lines.append(f"{standing.profile}: {share} {same.interval_words}")
     lines += (f"{standing.profile}: {words}" for words in standing.suspects)
     lines += standing.notes
     return lines

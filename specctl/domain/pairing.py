@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from specctl.domain.kept_output import token_parting, unpack_output
+from specctl.domain.kept_output import text_parting, token_parting, unpack_output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -132,8 +132,15 @@ def _token(one: RequestResult, other: RequestResult) -> int | None:
 
 def _divergence(one: RequestResult, other: RequestResult) -> int | None:
     if one.text is None or other.text is None:
-        return None
+        return _kept_divergence(one, other)
     for place, (left, right) in enumerate(zip(one.text, other.text, strict=False)):
         if left != right:
             return place
     return min(len(one.text), len(other.text))
+
+
+def _kept_divergence(one: RequestResult, other: RequestResult) -> int | None:
+    """Of the beginnings that the ledger keeps."""
+    left, right = unpack_output(one.output), unpack_output(other.output)
+    place = text_parting(left, right) if left and right else None
+    return None if place is None else place.index

@@ -18,6 +18,7 @@ COSTS = ("base_s", "step_s", "accept_length", "break_even_accept_length", "decod
 """What is null together, when one of its parts was not measured."""
 
 PREDICTED = ("predicted_speedup", "prediction_source", "residual")
+SAMPLED = Missing(Why.NOT_ENABLED, "answers were sampled: only greedy ones are compared")
 NO_PREDICTION = Missing(
     Why.NO_BASELINE,
     "what one comparison measured predicts nothing of itself; specctl cost holds it against other "
@@ -60,6 +61,18 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
     return found
 
 
+def kept_comparison_json(comparison: Comparison) -> dict[str, Any]:
+    """The same with the beginnings of the measured answers, packed, as a trial keeps them."""
+    found = comparison_json(comparison)
+    for arm, row in zip(comparison.arms, found["arms"], strict=True):
+        kept = () if arm.result is None else zip(
+            arm.result.requests, row["result"]["requests"], strict=True
+        )  # fmt: skip
+        for request, one in kept:
+            one["output"] = request.output
+    return found
+
+
 def _arm(arm: Arm) -> MeasuredArm:
     return MeasuredArm(
         profile=arm.profile,
@@ -90,6 +103,7 @@ def _standing(arm: Arm, standing: Standing, baseline: Arm) -> published.Standing
         decode_speedup=cost.decode_speedup if cost else None,
         first_token_share=pairing.first_token_share if pairing else None,
         energy_ratio=standing.energy.ratio if standing.energy else None,
+        outputs=standing.outputs,
         predicted_speedup=None,
         prediction_source=None,
         residual=None,
@@ -105,6 +119,8 @@ def _missing(standing: Standing, baseline: Arm, arm: Arm) -> dict[str, Missing]:
         found |= dict.fromkeys(COSTS, _why(baseline, arm))
     if standing.pairing is not None and standing.pairing.first_token_share is None:
         found["first_token_share"] = Missing(Why.NOT_ENABLED, "no first-token times in this build")
+    if standing.outputs is None:
+        found["outputs"] = SAMPLED
     if standing.energy is not None and standing.energy.ratio is None:
         found["energy_ratio"] = _why_no_energy(baseline, arm)
     return found

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from specctl.domain.server import Milestone
     from specctl.domain.state import HostState
     from specctl.domain.training import TrainedOn
+    from specctl.domain.trial.losslessness import Sameness
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,6 +304,9 @@ class Standing:
 
     energy_ratio: float | None
     """Joules per output token, this arm's over the baseline's."""
+
+    outputs: Sameness | None
+    """Greedy answers of both arms, prompt by prompt."""
 
     predicted_speedup: float | None
     """None: what one comparison measured predicts nothing of itself."""

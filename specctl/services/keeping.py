@@ -12,7 +12,7 @@ from specctl.adapters.ledger import Ledger
 from specctl.domain.errors import SpecctlError
 from specctl.domain.forecast.kept import outcome_words, report_json
 from specctl.domain.plain import plain
-from specctl.domain.probe_json import comparison_json, probe_json
+from specctl.domain.probe_json import comparison_json, kept_comparison_json, probe_json
 from specctl.domain.runs import Run, RunKind
 from specctl.domain.text import clean
 from specctl.services.measured_server import NO_KEYS, Keys, MeasuredServer
@@ -112,7 +112,7 @@ class Keeper:
             tuple(profile.name for profile in profiles),
             began_s=began_s,
             outcome="interrupted" if comparison.interrupted else "one launch each: no verdict",
-            document=comparison_json(comparison),
+            document=kept_comparison_json(comparison),
         )
 
     async def keep_forced(

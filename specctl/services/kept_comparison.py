@@ -1,4 +1,4 @@
-"""A comparison of the ledger as it was when it ended, but for the texts of its answers."""
+"""A comparison of the ledger as it was when it ended; of its answers the beginnings are kept."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from specctl.domain.kept_output import unpack_output
 from tests.cli.test_probe_commands import ONCE, here, port, python
 from tests.cli.test_trial_commands import WORKLOAD, paced, trial_of
 
@@ -20,6 +21,11 @@ def shows_and_differs(run, compared, probe):
         "base",
         "eagle",
     ]
+    assert "prompts the same as the baseline's (" in run("runs", "show", compared).out
+    kept = json.loads(run("runs", "show", compared, "--json").out)
+    requests = [r for arm in kept["document"]["arms"] for r in arm["result"]["requests"]]
+    assert requests
+    assert all(unpack_output(request["output"]) for request in requests)
     assert "outcome" in run("runs", "diff", compared, probe).out
     differs = json.loads(run("runs", "diff", compared, probe, "--json").out)
     assert (differs["schema"], differs["left"]["id"]) == ("specctl/rundiff/1", compared)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from specctl.domain.kept_output import token_parting, unpack_output
 from specctl.domain.trial.distributions import binomial_at_most, clopper_pearson, poisson_upper
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from specctl.domain.probe import ProbeResult, RequestResult
 
 PER_TOKENS = 1000
 
@@ -38,6 +41,37 @@ class Sameness:
 
     divergences_per_1000_at_most: float | None
     """95 %, one-sided; None when nothing was compared."""
+
+    @property
+    def interval_words(self) -> str:
+        """The interval of the share, and how much was compared."""
+        return f"({self.share_low:.0%} to {self.share_high:.0%}), {self.tokens:,} tokens compared"
+
+
+def pair_outputs(pairs: Sequence[tuple[ProbeResult, ProbeResult]]) -> dict[int, Pair]:
+    """By prompt. Of one that differs, tokens count up to where it parts; none where unknown."""
+    found: dict[int, Pair] = {}
+    for one, other in pairs:
+        texts = {r.index: r for r in other.requests if r.error is None}
+        for request in one.requests:
+            match = texts.get(request.index)
+            if match is None or request.error is not None:
+                continue
+            is_same = request.text_sha256 == match.text_sha256
+            before = found.get(request.index)
+            tokens = _shared_tokens(request, match, is_same=is_same)
+            if before is not None:
+                is_same, tokens = is_same and before.is_same, min(tokens, before.tokens)
+            found[request.index] = Pair(tokens, is_same)
+    return found
+
+
+def _shared_tokens(one: RequestResult, other: RequestResult, *, is_same: bool) -> int:
+    if is_same:
+        return one.completion_tokens or 0
+    left, right = unpack_output(one.output), unpack_output(other.output)
+    place = token_parting(left, right) if left and right else None
+    return 0 if place is None else place.index
 
 
 def compare_outputs(pairs: Sequence[Pair]) -> Sameness:

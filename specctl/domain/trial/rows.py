@@ -145,9 +145,8 @@ def _output_words(one: ConcurrencySummary) -> list[str]:
     same = one.outputs
     if same is None or not same.prompts:
         return []
-    low, high = same.share_low, same.share_high
     share = f"{same.identical} of {same.prompts} prompts the same in every pair of launches"
-    lines = [f"outputs: {share} ({low:.0%} to {high:.0%}), {same.tokens:,} tokens compared"]
+    lines = [f"outputs: {share} {same.interval_words}"]
     if one.parting is not None:
         lines.append(one.parting.words)
     within = one.outputs_within

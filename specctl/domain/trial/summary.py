@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 from specctl.domain.cost import find_suspects
 from specctl.domain.energy import energy_standing
-from specctl.domain.kept_output import token_parting, unpack_output
 from specctl.domain.training import warm_words
 from specctl.domain.trial.interval import fit_levels
 from specctl.domain.trial.lengths import compare_lengths
-from specctl.domain.trial.losslessness import Pair, compare_outputs, excess_p
+from specctl.domain.trial.losslessness import compare_outputs, excess_p, pair_outputs
 from specctl.domain.trial.parting import first_parting
 from specctl.domain.trial.predicting import Foreseen
 from specctl.domain.trial.running import kept_blocks, stand
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from specctl.domain.energy import EnergyStanding
-    from specctl.domain.probe import ProbeResult, RequestResult
+    from specctl.domain.probe import ProbeResult
     from specctl.domain.trial.lengths import Lengths
     from specctl.domain.trial.looks import Look
     from specctl.domain.trial.losslessness import Sameness
@@ -264,8 +263,8 @@ def _outputs(
     base, other = sides
     if plan.temperature != 0 or not base or not other:
         return None, None, None
-    between = _same([(a, b) for a in base for b in other])
-    within = _same([(base[0], a) for a in base[1:]])
+    between = pair_outputs([(a, b) for a in base for b in other])
+    within = pair_outputs([(base[0], a) for a in base[1:]])
     return (
         compare_outputs(list(between.values())),
         compare_outputs(list(within.values())) if within else None,
@@ -278,35 +277,9 @@ def _excess(base: Sequence[ProbeResult], other: Sequence[ProbeResult]) -> float:
 
     More pairs on one side would differ more often by their number alone.
     """
-    between, within = _same([(base[0], other[0])]), _same([(base[0], base[1])])
+    between, within = pair_outputs([(base[0], other[0])]), pair_outputs([(base[0], base[1])])
     both = sorted(between.keys() & within.keys())
     return excess_p([between[i].is_same for i in both], [within[i].is_same for i in both])
-
-
-def _same(pairs: Sequence[tuple[ProbeResult, ProbeResult]]) -> dict[int, Pair]:
-    """By prompt. Of one that differs, tokens count up to where it parts; none where unknown."""
-    found: dict[int, Pair] = {}
-    for one, other in pairs:
-        texts = {r.index: r for r in other.requests if r.error is None}
-        for request in one.requests:
-            match = texts.get(request.index)
-            if match is None or request.error is not None:
-                continue
-            is_same = request.text_sha256 == match.text_sha256
-            before = found.get(request.index)
-            tokens = _shared_tokens(request, match, is_same=is_same)
-            if before is not None:
-                is_same, tokens = is_same and before.is_same, min(tokens, before.tokens)
-            found[request.index] = Pair(tokens, is_same)
-    return found
-
-
-def _shared_tokens(one: RequestResult, other: RequestResult, *, is_same: bool) -> int:
-    if is_same:
-        return one.completion_tokens or 0
-    left, right = unpack_output(one.output), unpack_output(other.output)
-    place = token_parting(left, right) if left and right else None
-    return 0 if place is None else place.index
 
 
 def _suspects(

@@ -160,3 +160,14 @@ def test_json_gives_no_verdict_and_says_why():
     assert standing["speedup"] == pytest.approx(2.1 / 1.6)
     assert "text" not in found["arms"][1]["result"]["requests"][0]
     assert found["arms"][0]["result"]["missing"]["accept_length"] == "speculation off"
+
+
+def test_of_sampled_answers_nothing_is_said_and_why():
+    base, arm = baseline_arm(), spec_arm()
+    assert base.result is not None
+    assert arm.result is not None
+    warm = [replace(one, result=replace(one.result, temperature=0.7)) for one in (base, arm)]
+    assert stand(base, arm).outputs is not None
+    assert stand(*warm).outputs is None
+    found = comparison_json(Comparison("h", "mixed", 1, tuple(warm)))["standings"][0]
+    assert (found["outputs"], "sampled" in found["missing"]["outputs"]) == (None, True)
