@@ -320,6 +320,11 @@ _HAS_TRAINING = (
 )
 
 
+def may_pass(error: UsageError) -> bool:
+    """The file was busy, or its disk did not answer: the same read may do later."""
+    return isinstance(error.__cause__, sqlite3.OperationalError)
+
+
 def _next_step(error: Exception) -> str:
     if isinstance(error, OSError):
         return next_step(error)

@@ -6,7 +6,7 @@ import asyncio
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
-from specctl.adapters.ledger import Ledger
+from specctl.adapters.ledger import Ledger, may_pass
 from specctl.adapters.paths import written_ns
 from specctl.domain.alerts.judging import Even
 from specctl.domain.errors import UsageError
@@ -96,11 +96,22 @@ def _read(ledger: Ledger, kind: RunKind) -> Iterator[tuple[float, RunFigures]]:
         about = run.where, run.profiles, run.provenance.trained_on
         if about in told:
             continue
-        with suppress(UsageError):  # one that measured nothing, or is damaged, gives none
-            figures = figures_of(gather(ledger, run.id))
-            yield run.began_s, figures
-            if _tells_all(figures, run.profiles):
-                told.add(about)
+        figures = _figures(ledger, run.id)
+        if figures is None:
+            continue
+        yield run.began_s, figures
+        if _tells_all(figures, run.profiles):
+            told.add(about)
+
+
+def _figures(ledger: Ledger, run_id: str) -> RunFigures | None:
+    """None of a run that measured nothing, or is damaged; UsageError while the ledger is busy."""
+    try:
+        return figures_of(gather(ledger, run_id))
+    except UsageError as error:
+        if may_pass(error):
+            raise
+        return None
 
 
 def _tells_all(figures: RunFigures, profiles: Sequence[str]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -313,5 +314,24 @@ async def test_what_was_known_stands_while_the_ledger_cannot_be_read(tmp_path):
     known = KnownEvens(path, Workspace(tmp_path))
     await known.read()
     path.write_bytes(b"no database" * 100)
+    await known.read()
+    assert known("h")[plan.profile].source.startswith("trial aaaa")
+
+
+async def test_a_run_that_could_not_be_read_while_the_ledger_was_busy_is_read_later(
+    tmp_path: Path,
+) -> None:
+    path, plan = tmp_path / "ledger.db", trial_plan()
+    keep_trials(path, plan, {"aaaa": 4})
+    with closing(sqlite3.connect(path)) as file:
+        file.execute("ALTER TABLE blocks RENAME TO away")
+    os.utime(path, ns=(1, 1))
+    known, mark = KnownEvens(path, Workspace(tmp_path)), ledger_mark(path)
+    await known.read()
+    assert known("h") == {}
+    with closing(sqlite3.connect(path)) as file:
+        file.execute("ALTER TABLE away RENAME TO blocks")
+    os.utime(path, ns=(1, 1))
+    assert ledger_mark(path) == mark
     await known.read()
     assert known("h")[plan.profile].source.startswith("trial aaaa")
