@@ -63,7 +63,7 @@ soak: setup system  ## what is long by its nature: a day replayed, many hosts, t
 	$(BIN)/pytest $(TESTS) -m soak --reruns $(RERUNS) -q
 
 fuzz: setup      ## every reading of remote text on a million inputs
-	FUZZ=$${FUZZ:-48000} $(BIN)/pytest tests/unit/facts -m hypothesis -n $(WORKERS) --timeout 7200 -q
+	FUZZ=$${FUZZ:-48000} $(BIN)/pytest tests/unit/facts -m hypothesis -n $(WORKERS) --dist worksteal -q
 
 trees: setup     ## read all sampled releases of SGLang; downloads 300 MB the first time
 	$(BIN)/pytest tests/trees -m 'trees or not trees' -n $(WORKERS) --dist worksteal -q

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 settings.register_profile(
     "shared-machine",
-    max_examples=int(os.environ.get("FUZZ", "40")),
+    max_examples=40,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )

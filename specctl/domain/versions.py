@@ -8,7 +8,7 @@ from dataclasses import dataclass
 Version = tuple[int, ...]
 """`0.5.10.post1` is (0, 5, 10, 1); a release without a post part compares below its posts."""
 
-_RELEASE = re.compile(r"v?(\d+)\.(\d+)\.(\d+)(?:\.post(\d+))?")
+_RELEASE = re.compile(r"v?(\d{1,9})\.(\d{1,9})\.(\d{1,9})(?!\d)(?:\.post(\d{1,9}))?")
 
 
 def read_version(text: str | None) -> Version | None:

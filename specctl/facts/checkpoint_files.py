@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from specctl.domain.checkpoint.values import ModelConfig, Tokens, WeightsForm
 from specctl.domain.missing import Missing, Why
 from specctl.domain.text import clean
-from specctl.facts.readings import mapping, number, read_text, rows, whole
+from specctl.facts.readings import counted, mapping, number, read_text, rows, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -176,9 +176,9 @@ def _decoder(value: Any) -> dict[int, str]:
     found = mapping(value)
     pairs = [(key, mapping(row)) for key, row in list(found.items())[:MOST_TOKENS]]
     return {
-        int(key): read_text(row.get("content"))
+        token: read_text(row.get("content"))
         for key, row in pairs
-        if key.isascii() and key.isdigit()
+        if (token := counted(key)) is not None
     }
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*(?:/[A-Za-z0-9][\w.-]*)?")
 _SHARD = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})(?P<end>\.\w+)")
-_TOTAL_SIZE = re.compile(r'"total_size"\s*:\s*(\d+)')
+_TOTAL_SIZE = re.compile(r'"total_size"\s*:\s*(\d{1,18})\b')
 WEIGHTS = (".safetensors", ".bin", ".pt", ".gguf")
 INDEXES = ("model.safetensors.index.json", "pytorch_model.bin.index.json")
 INDEX_BYTES = 4096

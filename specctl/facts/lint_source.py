@@ -46,14 +46,14 @@ def read_known(texts: Mapping[str, str]) -> Known:
         ),
         ngram_page_backends=parsed.compared("speculative_eagle_topk(", "attention_backend"),
         ngram_devices=parsed.compared("Ngram speculative decoding only supports", "device"),
-        ngram_draft_tokens=_number(parsed.text, r"set to (\d+) by default for ngram"),
+        ngram_draft_tokens=_number(parsed.text, r"set to (\d{1,9}) by default for ngram"),
         automatic=_automatic(parsed),
         own_draft_architectures=_own_drafts(parsed),
         adaptive_steps=_adaptive_steps(texts.get(ADAPTIVE, "")),
         mixed_chunk_algorithms=_mixed(texts.get(SPEC_INFO, "")),
         lora_algorithms=_constant(parsed.text, "lora_spec_algorithms"),
         variables=_variables(texts.get(ENVIRON, "")),
-        running_requests=_number(parsed.text, r"is reset to (\d+) for speculative"),
+        running_requests=_number(parsed.text, r"is reset to (\d{1,9}) for speculative"),
     )
 
 
@@ -120,9 +120,9 @@ def _branches(body: list[ast.stmt]) -> Iterator[tuple[str, Triple]]:
     for statement in body:
         if isinstance(statement, ast.If):
             triple = _returned(statement.body)
-            names = [n.value for n in ast.walk(statement.test) if isinstance(n, ast.Constant)]
+            words = [n.value for n in ast.walk(statement.test) if isinstance(n, ast.Constant)]
             if triple is not None:
-                yield from ((str(name), triple) for name in names)
+                yield from ((word, triple) for word in words if isinstance(word, str))
             yield from _branches(statement.orelse)
         elif isinstance(statement, ast.Return):
             triple = _returned([statement])
@@ -134,8 +134,9 @@ def _returned(body: list[ast.stmt]) -> Triple | None:
     for statement in body:
         if isinstance(statement, ast.Return) and isinstance(statement.value, ast.Tuple):
             numbers = [e.value for e in statement.value.elts if isinstance(e, ast.Constant)]
-            if len(numbers) == 3 and all(isinstance(n, int) for n in numbers):  # noqa: PLR2004
-                return (int(str(numbers[0])), int(str(numbers[1])), int(str(numbers[2])))
+            match numbers:
+                case [int(steps), int(topk), int(tokens)]:
+                    return int(steps), int(topk), int(tokens)
     return None
 
 
@@ -166,7 +167,7 @@ def _adaptive_steps(text: str) -> tuple[int, ...] | None:
     lists = re.findall(r"\"candidate_steps\":\s*\[([\d,\s]*)\]", _before(text, "\ndef "))
     if not lists:
         lists = re.findall(r"get\(\"candidate_steps\", \[([\d,\s]+)\]", text)
-    steps = {int(number) for one in lists for number in re.findall(r"\d+", one)}
+    steps = {int(number) for one in lists for number in re.findall(r"\b\d{1,9}\b", one)}
     return tuple(sorted(steps)) or None
 
 

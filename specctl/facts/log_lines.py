@@ -66,7 +66,7 @@ class LogLine:
         return " ".join(f"{name}{number}" for name, number in self.ranks.items()) or None
 
 
-_RANK = r"(?:ATTN_CP|ATTN_TP|ATTN_DP|MOE_DP|MOE_EP|MOE_TP|DCP|CP|DP|PP|TP|EP)\d+"
+_RANK = r"(?:ATTN_CP|ATTN_TP|ATTN_DP|MOE_DP|MOE_EP|MOE_TP|DCP|CP|DP|PP|TP|EP)\d{1,9}"
 _CLOCK = r"(?:\d{4}-\d\d-\d\d[ ])?\d\d:\d\d:\d\d(?:[.,]\d+)?"
 _STAMP = rf"\[{_CLOCK}(?: {_RANK})*\]"
 _PREFIX = re.compile(
@@ -84,7 +84,7 @@ _HEAD = re.compile(
 _RANK_PARTS = re.compile(r"([A-Z_]+)(\d+)")
 _GLUED = re.compile(_STAMP)
 _BAR_END = re.compile(r"(?:it/s|s/it|B/s)\]\s*(?=\S)")
-_BAR = re.compile(r"\d+%(?:\|| Completed \|).*?\d+/\d+ \[")
+_BAR = re.compile(r"\d{1,3}%(?:\|| Completed \|)[^%]{0,400}?\d{1,18}/\d{1,18} \[")
 _ACCESS = re.compile(r'"(?:GET|POST|PUT|DELETE|HEAD|OPTIONS|PATCH) \S+ HTTP/')
 _LAUNCH = re.compile(r"(?:=+ )?specctl launch (?:id=)?(?P<id>[0-9A-Za-z-]+)")
 

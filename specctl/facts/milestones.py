@@ -64,8 +64,8 @@ _STARTS: tuple[tuple[str, Milestone], ...] = (
 )
 _CAPTURE = re.compile(r"Capture (?P<what>.*?)\b(?P<end>begin|end)\b", re.IGNORECASE)
 _BAR = re.compile(
-    r"(?P<what>[^:|]*?)(?: \([^)]*\))?:?\s+\d+%.*?(?P<done>\d+)/(?P<total>\d+)"
-    r" \[(?:[\d:]+<(?P<left>[\d:]+))?"
+    r"\d{1,3}%[^%]{0,400}?(?P<done>\d{1,18})/(?P<total>\d{1,18})"
+    r" \[(?:[\d:]{1,20}<(?P<left>\d{1,9}(?::\d\d){0,2}))?"
 )
 _LOADED = re.compile(r"type=(?P<model>\w+).*mem usage=(?P<gb>-?[\d.]+) GB")
 _EXITED = re.compile(r"=* ?Process exited with code")
@@ -192,7 +192,7 @@ class MilestoneTracker:
         bar = _BAR.search(line.text)
         if bar is None or int(bar["total"]) <= 0:
             return None
-        what = bar["what"].strip()
+        what = _what_for(line.text[: bar.start()])
         if what.startswith(("Capturing", "Compiling")):
             phase = Milestone.GRAPH_CAPTURE
         elif "shards" in what or what.startswith("Loading safetensors"):
@@ -228,10 +228,18 @@ def _load_words(text: str) -> str:
     return f"{loaded['model']}, {loaded['gb']} GB" if loaded else text
 
 
+def _what_for(before: str) -> str:
+    """The name of a bar, without what is in brackets after it."""
+    name = before.rstrip().removesuffix(":")
+    if name.endswith(")"):
+        name = name.rpartition(" (")[0]
+    return name[max(name.rfind(":"), name.rfind("|")) + 1 :].strip()
+
+
 def _left_s(text: str | None) -> float | None:
     if not text:
         return None
     seconds = 0
     for part in text.split(":"):
-        seconds = seconds * 60 + int(part or 0)
+        seconds = seconds * 60 + int(part)
     return float(seconds)

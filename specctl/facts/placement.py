@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from specctl.domain.missing import Missing, Why
+from specctl.facts.readings import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,14 +51,14 @@ def _meant(
     visible = next((v for p in processes for k, v in p.environment if k == _VISIBLE), None)
     if visible is None or arguments is None:
         return None
-    indices = [word.strip() for word in visible.split(",")]
-    if not all(word.isascii() and word.isdigit() for word in indices):
+    indices = [index for word in visible.split(",") if (index := counted(word.strip())) is not None]
+    if len(indices) <= visible.count(","):
         return None
     ranks = _local_ranks(arguments)
     if ranks is None or arguments.base_gpu_id is None:
         return None
     chosen = indices[arguments.base_gpu_id : arguments.base_gpu_id + ranks]
-    return tuple(int(word) for word in chosen) if len(chosen) == ranks else None
+    return tuple(chosen) if len(chosen) == ranks else None
 
 
 _VISIBLE = "CUDA_VISIBLE_DEVICES"

@@ -14,7 +14,7 @@ from specctl.domain.preflight import (
     SurvivalReading,
 )
 from specctl.domain.proof import Member, PortHolder
-from specctl.facts.readings import mapping, number, read_text, rows, whole
+from specctl.facts.readings import counted, mapping, number, read_text, rows, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -46,9 +46,9 @@ def read_ports(
     """Each port that was asked for with its holder; None where nothing listens."""
     known = {process.identity.pid: process for process in processes}
     return {
-        int(port): _holder(mapping(row), known) if row is not None else None
+        at: _holder(mapping(row), known) if row is not None else None
         for port, row in answer.items()
-        if str(port).isdigit()
+        if (at := counted(str(port))) is not None
     }
 
 

@@ -10,6 +10,8 @@ from specctl.domain.text import clean
 
 TEXT_CHARACTERS = 200
 LARGEST = 1 << 63
+COUNTED_DIGITS = 18
+"""`int` refuses a text of more than 4300."""
 
 
 def read_reason(value: object) -> Missing:
@@ -49,6 +51,12 @@ def whole(value: object) -> int | None:
         return value
     found = number(value)
     return None if found is None or found < 0 else int(found)
+
+
+def counted(text: str) -> int | None:
+    """A whole number written in at most 18 plain digits; None for anything else."""
+    is_one = len(text) <= COUNTED_DIGITS and text.isascii() and text.isdigit()
+    return int(text) if is_one else None
 
 
 def mapping(value: object) -> Mapping[str, Any]:

@@ -26,14 +26,14 @@ _SECOND = re.compile(
     r"\s*(?P<memory>[^|]+?)\s*\|\s*(?P<util>\S+)\s+(?P<compute>\S[^|]*?)\s*\|"
 )
 _THIRD = re.compile(r"\|\s*\|\s*\|\s*(?P<mig>Enabled|Disabled|N/A|ERR!)\*?\s*\|")
-_MEMORY = re.compile(r"(?P<used>\d+)MiB\s*/\s*(?P<total>\d+)MiB")
+_MEMORY = re.compile(r"(?P<used>\d{1,9})MiB\s*/\s*(?P<total>\d{1,9})MiB")
 _MIG = re.compile(
-    r"\|\s+(?P<gpu>\d+)\s+(?P<gi>\d+)\s+(?P<ci>\d+)\s+\d+\s+\|\s*"
-    r"(?P<used>\d+)MiB\s*/\s*(?P<total>\d+)MiB"
+    r"\|\s+(?P<gpu>\d{1,3})\s+(?P<gi>\d{1,9})\s+(?P<ci>\d{1,9})\s+\d+\s+\|\s*"
+    r"(?P<used>\d{1,9})MiB\s*/\s*(?P<total>\d{1,9})MiB"
 )
 _PROCESS = re.compile(
-    r"\|\s+(?P<gpu>\d+)\s+(?:(?:N/A|\d+)\s+(?:N/A|\d+)\s+)?(?P<pid>\d+)\s+(?P<kind>C\+G|M\+C|C|G|M)"
-    r"\s+(?P<name>.*?)\s+(?P<memory>\d+MiB|N/A)\s*\|$"
+    r"\|\s+(?P<gpu>\d{1,3})\s+(?:(?:N/A|\d+)\s+(?:N/A|\d+)\s+)?(?P<pid>\d{1,9})\s+"
+    r"(?P<kind>C\+G|M\+C|C|G|M)\s+(?P<name>.*?)\s+(?P<memory>\d{1,9}MiB|N/A)\s*\|$"
 )
 _KINDS = {"G": "graphics", "M": "mps"}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from specctl.domain.topology import MEANINGS, SELF, Topology
+from specctl.facts.readings import counted
 from specctl.facts.smi_trouble import read_trouble
 from specctl.facts.smi_values import SmiTextError
 
@@ -71,6 +72,4 @@ def _numa_place(head: str) -> int | None:
 
 def _numa(words: list[str], place: int | None) -> int | None:
     """A node by number; a range or `N/A` names none."""
-    if place is None or place >= len(words) or not words[place].isdigit():
-        return None
-    return int(words[place])
+    return None if place is None or place >= len(words) else counted(words[place])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from specctl.domain.checkpoint.values import Vocabularies
 from specctl.domain.missing import Missing, Why
-from specctl.facts.readings import mapping, read_text, whole
+from specctl.facts.readings import counted, mapping, read_text, whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,8 +33,8 @@ def read_vocabularies(answer: Mapping[str, Any] | Missing) -> Vocabularies:
 def read_counts(answer: Mapping[str, Any]) -> tuple[dict[int, int], str]:
     """How often each id was said, and which library told the ids."""
     counts = {
-        int(token): times
+        number: times
         for token, value in mapping(answer.get("counts")).items()
-        if token.isascii() and token.isdigit() and (times := whole(value)) is not None
+        if (number := counted(token)) is not None and (times := whole(value)) is not None
     }
     return counts, read_text(answer.get("library")) or "tokenizer"

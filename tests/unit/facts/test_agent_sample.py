@@ -5,11 +5,11 @@ from dataclasses import fields
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from specctl.domain.missing import Why
 from specctl.domain.sample import GpuSample, HostSample
 from specctl.facts.agent_sample import read_sample
+from tests.unit.facts.making import either, json_of, made, many, mapping, number, record, word
 
 GIB, MIB = 1 << 30, 1 << 20
 
@@ -314,51 +314,36 @@ def test_what_is_no_number_is_malformed_not_zero(value):
     assert gpu.reason("power_w").why is Why.MALFORMED
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=9), inner),
-    max_leaves=12,
-)
+JSON = json_of(leaves=12)
 KEYS = [*(f.name for f in fields(GpuSample)), *(f.name for f in fields(HostSample)), "*"]
-ROWS = st.dictionaries(st.sampled_from([*KEYS, "v", "pid", "throttle_mask", "pcie_rx_bytes"]), JSON)
-ITEMS = st.fixed_dictionaries(
+NAMES = word(*KEYS, "v", "pid", "throttle_mask", "pcie_rx_bytes")
+ROWS = mapping(NAMES, JSON, 8)
+GPUS = record(
     {},
-    optional={
-        "full": st.booleans() | JSON,
-        "seq": st.integers(0, 3) | JSON,
-        "rows": ROWS | JSON,
-        "t": JSON,
-        "mono": JSON,
-        "host": ROWS | JSON,
-        "gpus": st.lists(
-            st.fixed_dictionaries(
-                {},
-                optional={
-                    "v": ROWS | JSON,
-                    "missing": ROWS | JSON,
-                    "processes": st.lists(ROWS) | JSON,
-                    "mig_devices": st.lists(ROWS) | JSON,
-                    "uuid": JSON,
-                    "name": JSON,
-                    "index": JSON,
-                    "lost": JSON,
-                },
-            )
-            | JSON,
-            max_size=3,
-        )
-        | JSON,
-        "gpu_source": st.sampled_from(["nvml", "nvidia-smi"]) | JSON,
-        "gpu_missing": JSON,
-        "gpu_error": JSON,
-        "smi": ROWS | JSON,
-        "driver": JSON,
-        "cost_ms": JSON,
+    {
+        "v": either(ROWS, JSON),
+        "missing": either(ROWS, JSON),
+        "processes": either(many(ROWS, 4), JSON),
+        "mig_devices": either(many(ROWS, 4), JSON),
+        **dict.fromkeys(("uuid", "name", "index", "lost"), JSON),
+    },
+)
+ITEMS = record(
+    {},
+    {
+        "full": either(word(True, False), JSON),
+        "seq": either(number(0, 3), JSON),
+        "rows": either(ROWS, JSON),
+        "host": either(ROWS, JSON),
+        "gpus": either(many(either(GPUS, JSON), 3), JSON),
+        "gpu_source": either(word("nvml", "nvidia-smi"), JSON),
+        "smi": either(ROWS, JSON),
+        **dict.fromkeys(("t", "mono", "gpu_missing", "gpu_error", "driver", "cost_ms"), JSON),
     },
 )
 
 
-@given(st.lists(ITEMS, min_size=1, max_size=3))
+@given(made(many(ITEMS, 3, least=1)))
 def test_any_item_gives_a_sample_whose_gaps_have_reasons(items):
     counters = None
     for item in items:

@@ -4,9 +4,9 @@ import json
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from specctl.facts.exchanges import Exchange, read_documents, read_exchanges
+from tests.unit.facts.making import json_of, made, many
 
 
 def read(*values):
@@ -68,17 +68,10 @@ def test_documents_are_texts_or_ids():
     assert read_documents(lines) == ((1, "a text"), (2, (1, 2)), (3, "b"))
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(
-        st.sampled_from(["messages", "prompt", "output", "role", "content", "output_ids", "text"]),
-        inner, max_size=4,
-    ),
-    max_leaves=12,
-)  # fmt: skip
+KEYS = ("messages", "prompt", "output", "role", "content", "output_ids", "text")
 
 
-@given(st.lists(JSON, max_size=4))
+@given(made(many(json_of(KEYS, leaves=12), 4)))
 def test_no_line_breaks_it(values):
     found = read(*values)
     assert found.unanswered + found.not_understood <= found.lines == len(values)

@@ -24,29 +24,42 @@ from specctl.facts.processes import read_processes
 from specctl.facts.redact import redact_argv, redact_command, redact_json, redact_text
 from specctl.facts.server_info import parse_server_info, read_server_info
 from tests.unit.facts.captures import captures
+from tests.unit.facts.making import Dice, damaged, either, json_of, made, mapping, word
 
-scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
-keys = st.text(max_size=8) | st.sampled_from(
-    [
-        "internal_states", "avg_spec_accept_length", "last_gen_throughput", "memory_usage", "loads",
-        "graph", "model_path", "launch_command", "step_time_dict", "speculative_algorithm",
-        "speculative", "accept_length", "gen_throughput", "timestamp", "num_reqs", "load",
-        "spec_verify_ct", "spec_num_correct_drafts", "spec_correct_drafts_histogram",
-        "finish_reason", "processes", "pid", "ppid", "start_ticks", "argv", "environment", "uid",
-        "listening", "title", "boot_id", "api_key", "effective_max_running_requests_per_dp",
-    ]
+
+def short(kind: str) -> list[str]:
+    """The captured texts of a kind that are read in a millisecond."""
+    return [one.text for one in captures(kind) if len(one.data) < 8000]
+
+
+def read_json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+KEYS = (
+    "internal_states", "avg_spec_accept_length", "last_gen_throughput", "memory_usage", "loads",
+    "graph", "model_path", "launch_command", "step_time_dict", "speculative_algorithm",
+    "speculative", "accept_length", "gen_throughput", "timestamp", "num_reqs", "load",
+    "spec_verify_ct", "spec_num_correct_drafts", "spec_correct_drafts_histogram",
+    "finish_reason", "processes", "pid", "ppid", "start_ticks", "argv", "environment", "uid",
+    "listening", "title", "boot_id", "api_key", "effective_max_running_requests_per_dp",
 )  # fmt: skip
-json_values = st.recursive(
-    scalars,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys, inner, max_size=6),
-    max_leaves=20,
+json_values = made(json_of(KEYS))
+json_texts = made(
+    damaged(*(text for kind in ("server_info", "loads", "generate") for text in short(kind)))
 )
+json_objects = made(mapping(either(word(*KEYS), Dice.text), json_of(KEYS), 6))
 
+LOGS = [capture.data for capture in captures("logs")]
 log_words = st.sampled_from(
     [
         b"[2026-01-01 00:00:00 TP0] ", b"[TP1] ", b"Decode batch, #running-req: ", b"1, ", b"\r",
-        b"\n", b"accept len: ", b"9" * 50, b"nan", b"-1", b"gen throughput (token/s): ",
-        b"100%|#| ",
+        b"\n", b"accept len: ", b"9" * 50, b"9" * 4400, b"nan", b"-1",
+        b"gen throughput (token/s): ",
+        b"100%|#| ", b"/", b" [", b"<", b":", b"1:" * 200, b"[TP", b"] ", b"Loading shards: ",
         b"Prefill batch. #new-seq: ", b"1/0 [00:00<?, ?it/s]", b"Load weight begin", b"\x1b[31m",
         b"Capturing batches: 5%| | 3/7 [",
         b"Scheduler hit an exception: Traceback", b"\xff\xfe",
@@ -58,7 +71,7 @@ log_bytes = st.lists(log_words | st.binary(max_size=12), max_size=40).map(b"".jo
 
 
 def exercise_log(data: bytes) -> None:
-    reader, meter, tracker = LogReader(max_line_bytes=4096), LogMeter(), MilestoneTracker()
+    reader, meter, tracker = LogReader(max_line_bytes=8192), LogMeter(), MilestoneTracker()
     lines = reader.feed(data) + reader.finish()
     for line in lines:
         meter.feed(line, now_s=1.0)
@@ -82,11 +95,17 @@ def test_logs_of_any_bytes(data: bytes) -> None:
     exercise_log(data)
 
 
-@given(st.sampled_from(captures("logs")), st.data())
-def test_captured_logs_cut_anywhere(log: Any, data: Any) -> None:
-    start = data.draw(st.integers(0, len(log.data)))
-    length = data.draw(st.integers(0, 3000))
-    exercise_log(log.data[start : start + length])
+def part(dice: Dice) -> bytes:
+    """A part of a captured log, cut anywhere, often damaged."""
+    log: bytes = dice.choice(LOGS)
+    start = dice.randrange(len(log) + 1)
+    text = log[start : start + dice.randrange(3001)].decode("utf-8", "surrogateescape")
+    return str(damaged(text)(dice)).encode("utf-8", "surrogatepass")
+
+
+@given(made(part))
+def test_parts_of_captured_logs(data: bytes) -> None:
+    exercise_log(data)
 
 
 @given(
@@ -96,11 +115,12 @@ def test_captured_logs_cut_anywhere(log: Any, data: Any) -> None:
              "\\",
              "1e400",
              "sglang:time_to_first_token_seconds_bucket", 'le="+Inf"', "NaN", "3", "# TYPE x", "=",
-             'priority="', "sglang:spec_accept_length", "²", "-5"]
+             'priority="', "sglang:spec_accept_length", "²", "-5", "9" * 5000]
         )
         | st.text(max_size=4),
         max_size=60,
     ).map("".join)
+    | made(damaged(*short("metrics")))
 )  # fmt: skip
 def test_metrics(text: str) -> None:
     metrics = parse_metrics(text)
@@ -108,7 +128,7 @@ def test_metrics(text: str) -> None:
     read_metrics(parse_metrics(text + "\nsglang:generation_tokens_total 7"), kept, time_s=2.0)
 
 
-@given(json_values)
+@given(json_values | json_texts.map(read_json))
 def test_answers(value: Any) -> None:
     with suppress(ServerAnswerError):
         info = read_server_info(value)
@@ -120,7 +140,7 @@ def test_answers(value: Any) -> None:
     redact_json(value)
 
 
-@given(st.dictionaries(keys, json_values, max_size=6))
+@given(json_objects)
 def test_objects(value: dict[str, Any]) -> None:
     group_servers(read_processes(value))
     rows = [{"pid": 7, "start_ticks": 1, **value}, {"pid": 8, "ppid": 7, "start_ticks": 1}]
@@ -128,7 +148,7 @@ def test_objects(value: dict[str, Any]) -> None:
     differences(value, value)
 
 
-@given(st.text(max_size=200))
+@given(st.text(max_size=200) | made(Dice.text) | json_values.map(json.dumps) | json_texts)
 def test_texts(text: str) -> None:
     for parse in (parse_server_info, parse_loads):
         with suppress(ServerAnswerError):

@@ -17,6 +17,7 @@ from specctl.facts.safetensors import (
     read_integers,
     read_truths,
 )
+from tests.unit.facts.making import Dice, either, json_of, made, many, mapping, number, record, word
 
 
 def tensors_of(file: bytes):
@@ -97,20 +98,16 @@ def test_a_header_that_cannot_be_is_said_to_be_so(file, words):
     assert "\x1b" not in found.detail
 
 
-sizes = st.integers(-4, 1 << 70) | st.sampled_from([0, 1, 2, 8, 1 << 53, 1 << 63])
-values = st.recursive(
-    st.none() | st.booleans() | sizes | st.floats() | st.text(max_size=6),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner),
-    max_leaves=6,
-)
-rows = st.fixed_dictionaries(
+sizes = either(number(0, 40), number(-4, 1 << 70), word(0, 1, 2, 8, 1 << 53, 1 << 63))
+values = json_of(leaves=6)
+rows = record(
     {
-        "dtype": st.sampled_from(["I64", "BOOL", "F16", "F4", "X"]) | values,
-        "shape": st.lists(sizes, max_size=4) | values,
-        "data_offsets": st.lists(sizes, max_size=3) | values,
+        "dtype": either(word("I64", "BOOL", "F16", "F4", "X"), values),
+        "shape": either(many(sizes, 4), values),
+        "data_offsets": either(many(sizes, 3), values),
     }
 )
-headers = st.dictionaries(st.text(max_size=8), rows | values, max_size=6)
+headers = made(mapping(Dice.text, either(rows, values), 6))
 
 
 @given(headers | st.binary(max_size=80), st.binary(max_size=40), st.none() | st.integers(0, 200))

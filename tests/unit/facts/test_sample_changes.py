@@ -9,90 +9,93 @@ from hypothesis import strategies as st
 from specctl.agent.changes import Changes
 from specctl.domain.missing import Why
 from specctl.facts.agent_sample import read_sample
+from tests.unit.facts.making import either, made, many, mapping, number, record, word
 
 COUNTERS = ("pcie_rx_bytes", "pcie_tx_bytes", "nvlink_rx_bytes", "nvlink_tx_bytes")
-SMALL = st.integers(0, 3)
-REASONS = st.sampled_from([["not supported", ""], ["no permission", "root only"], ["error", "x"]])
-COUNTED = SMALL | st.sampled_from([(1 << 32) - 1, 1 << 32, 1 << 40, -1])
-VALUES = st.fixed_dictionaries(
+SMALL = number(0, 3)
+REASONS = word(["not supported", ""], ["no permission", "root only"], ["error", "x"])
+COUNTED = either(SMALL, word((1 << 32) - 1, 1 << 32, 1 << 40, -1))
+TRUTH = word(True, False)
+VALUES = record(
     {},
-    optional={
+    {
         **dict.fromkeys(("utilization_percent", "power_w", "energy_j", "temperature_c"), SMALL),
         **dict.fromkeys(("memory_total_bytes", "memory_used_bytes"), SMALL),
-        "memory_reserved_bytes": SMALL | st.none(),
-        "memory_scheme": st.sampled_from(["v1", "v2", "v9"]),
-        "throttle_mask": st.sampled_from([0, 4, 8 | 64, -1, True, "4"]),
-        "pcie_generation_max": st.sampled_from([3, 5, None]),
-        "pcie_width_max": st.sampled_from([16, "x16"]),
-        "pcie_is_32_bit": st.booleans(),
-        "mig": st.booleans(),
-        "persistence": st.booleans() | st.just(1),
-        "sm_clock_mhz": SMALL | st.sampled_from(["fast", float("inf"), 2.0]),
-        "ecc_corrected": SMALL | st.just(-1),
+        "memory_reserved_bytes": either(SMALL, word(None)),
+        "memory_scheme": word("v1", "v2", "v9"),
+        "throttle_mask": word(0, 4, 8 | 64, -1, True, "4"),
+        "pcie_generation_max": word(3, 5, None),
+        "pcie_width_max": word(16, "x16"),
+        "pcie_is_32_bit": TRUTH,
+        "mig": TRUTH,
+        "persistence": word(True, False, 1),
+        "sm_clock_mhz": either(SMALL, word("fast", float("inf"), 2.0)),
+        "ecc_corrected": either(SMALL, word(-1)),
         **dict.fromkeys(COUNTERS, COUNTED),
     },
 )
-PROCESSES = st.none() | st.lists(
-    st.fixed_dictionaries({"pid": SMALL, "memory_bytes": SMALL | st.none()}), max_size=2
-)
-MIG_DEVICES = st.lists(st.fixed_dictionaries({"uuid": st.just("MIG-a"), "name": st.just("1g")}))
-ROWS = st.fixed_dictionaries(
+PROCESSES = many(record({"pid": SMALL, "memory_bytes": either(SMALL, word(None))}), 2)
+ROWS = record(
     {
-        "index": st.integers(0, 1),
-        "uuid": st.sampled_from(["GPU-a", "GPU-b", ""]),
-        "name": st.sampled_from(["NVIDIA H100", "NVIDIA GB10"]),
+        "index": number(0, 1),
+        "uuid": word("GPU-a", "GPU-b", ""),
+        "name": word("NVIDIA H100", "NVIDIA GB10"),
         "v": VALUES,
-        "missing": st.dictionaries(
-            st.sampled_from(["*", "power_w", "memory_total_bytes"]), REASONS
-        ),
-        "processes": PROCESSES,
-        "mig_devices": MIG_DEVICES,
-        "lost": st.booleans(),
+        "missing": mapping(word("*", "power_w", "memory_total_bytes"), REASONS, 3),
+        "processes": either(word(None), PROCESSES),
+        "mig_devices": many(record({"uuid": word("MIG-a"), "name": word("1g")}), 3),
+        "lost": TRUTH,
         "latency_us": SMALL,
     }
 )
-HOSTS = st.fixed_dictionaries(
+HOSTS = record(
     {
-        "cpu_percent": SMALL | st.none(),
+        "cpu_percent": either(SMALL, word(None)),
         "memory_total_bytes": SMALL,
         "memory_available_bytes": SMALL,
-        "network_rx_bytes": SMALL | st.none(),
-        "missing": st.dictionaries(st.sampled_from(["cpu_percent", "*"]), REASONS, max_size=1),
+        "network_rx_bytes": either(SMALL, word(None)),
+        "missing": mapping(word("cpu_percent", "*"), REASONS, 1),
     }
 )
-ITEMS = st.fixed_dictionaries(
+ITEMS = record(
     {
         "host": HOSTS,
-        "gpus": st.lists(ROWS, min_size=1, max_size=2),
-        "gpu_source": st.sampled_from(["nvml", "nvml", "nvml", None]),
-        "gpu_missing": st.none() | REASONS,
-        "driver": st.just("570.1"),
+        "gpus": many(ROWS, 2, least=1),
+        "gpu_source": word("nvml", "nvml", "nvml", None),
+        "gpu_missing": either(word(None), REASONS),
+        "driver": word("570.1"),
     }
 )
 
 
-@st.composite
-def sequences(draw):
-    """Items of one stream, most of them the one before with a few things changed."""
-    items = [draw(ITEMS)]
-    for _ in range(draw(st.integers(1, 6))):
-        item = copy.deepcopy(items[-1])
-        for row in item["gpus"]:
-            row["v"].update(
-                {name: value for name, value in draw(VALUES).items() if draw(st.booleans())}
-            )
-            for name in COUNTERS:
-                row["v"][name] = row["v"].get(name, 0) + draw(SMALL)
-            if draw(SMALL) == 0:
-                part = draw(st.sampled_from(sorted(row)))
-                row[part] = draw(ROWS)[part]
-        if draw(SMALL) == 0:
-            item["host"] = draw(HOSTS)
-        items.append(draw(ITEMS) if draw(st.integers(0, 7)) == 0 else item)
-    for number, item in enumerate(items):
-        item.update(t=float(number), mono=number + draw(st.floats(0, 0.5)))
-        item.update(cost_ms=draw(SMALL), driver_ms=draw(SMALL))
+def _changed(dice, item):
+    """The next item of a stream: mostly the one before with a few things changed."""
+    if dice.randrange(8) == 0:
+        return ITEMS(dice)
+    item = copy.deepcopy(item)
+    for row in item["gpus"]:
+        row["v"].update({k: value for k, value in VALUES(dice).items() if dice.random() < 0.5})
+        for name in COUNTERS:
+            row["v"][name] = row["v"].get(name, 0) + SMALL(dice)
+        if SMALL(dice) == 0:
+            part = dice.choice(sorted(row))
+            row[part] = ROWS(dice)[part]
+    if SMALL(dice) == 0:
+        item["host"] = HOSTS(dice)
+    return item
+
+
+def _sequence(dice):
+    items = [ITEMS(dice)]
+    for _ in range(max(1, min(dice.size, dice.randint(1, 6)))):
+        items.append(_changed(dice, items[-1]))
+    for place, item in enumerate(items):
+        item.update(t=float(place), mono=place + dice.uniform(0, 0.5))
+        item.update(cost_ms=SMALL(dice), driver_ms=SMALL(dice))
     return items
+
+
+SEQUENCES = made(_sequence)
 
 
 def _sent(items, **options):
@@ -109,17 +112,17 @@ def _read(items):
     return samples
 
 
-@given(sequences())
+@given(SEQUENCES)
 def test_changes_read_as_the_whole_items_do(items):
     assert _read(_sent(items)) == _read(items)
 
 
-@given(sequences(), st.integers(0, 6), st.data())
-def test_a_lost_item_never_leaves_a_wrong_picture(items, lost, data):
-    sent = _sent(items, full_every=data.draw(st.integers(1, 5)))
+@given(SEQUENCES, st.integers(0, 6), st.integers(1, 5))
+def test_a_lost_item_never_leaves_a_wrong_picture(items, lost, full_every):
+    sent = _sent(items, full_every=full_every)
     whole, before, is_blind = _read(items), None, False
-    for number, item in enumerate(sent):
-        if number == lost % len(sent):
+    for place, item in enumerate(sent):
+        if place == lost % len(sent):
             is_blind = True
             continue
         sample, before = read_sample(item, before)
@@ -130,7 +133,7 @@ def test_a_lost_item_never_leaves_a_wrong_picture(items, lost, data):
             assert sample.gpu_missing is not None
             assert sample.gpu_missing.why is Why.NOT_YET
         else:
-            assert _without_rates(sample) == _without_rates(whole[number])
+            assert _without_rates(sample) == _without_rates(whole[place])
 
 
 def _without_rates(sample):

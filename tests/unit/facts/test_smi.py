@@ -12,6 +12,7 @@ from specctl.facts.smi import COLUMNS, add_processes, read_gpus
 from specctl.facts.smi_table import read_table
 from specctl.facts.smi_trouble import read_trouble
 from specctl.facts.smi_values import SmiTextError, read_number
+from tests.unit.facts.making import ODD_NUMBERS, Dice, damaged, made
 
 DATA = Path(__file__).parents[2] / "data" / "smi"
 MIB = 1 << 20
@@ -220,6 +221,7 @@ MESS = st.one_of(
     st.lists(
         st.sampled_from((DATA / "smi-08-a100-mig-four-devices.txt").read_text().splitlines())
     ).map("\n".join),
+    made(damaged(*(path.read_text() for path in sorted(DATA.glob("*.txt"))))),
 )
 
 
@@ -232,6 +234,6 @@ def test_any_text_is_read_or_refused(text):
         read_table(text)
 
 
-@given(st.text())
+@given(st.text() | made(Dice.text) | st.sampled_from(ODD_NUMBERS))
 def test_any_cell_is_a_number_or_a_reason(cell):
     assert isinstance(read_number(cell), float | Missing)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from specctl.domain.topology import Topology, meaning, topology_words
 from specctl.facts.smi_values import SmiTextError
 from specctl.facts.topology import read_topology
+from tests.unit.facts.making import damaged, made
 
 DATA = Path(__file__).parents[2] / "data" / "topology"
 CAPTURES = {
@@ -74,7 +75,10 @@ def test_what_is_no_matrix_says_so(text, words):
         read_topology(text)
 
 
-@given(st.text(alphabet="GPU0123 \tXNVSY\n", max_size=200))
+@given(
+    st.text(alphabet="GPU0123 \tXNVSY\n", max_size=200)
+    | made(damaged(*((DATA / f"{name}.txt").read_text() for name in CAPTURES)))
+)
 def test_any_text_is_read_or_refused(text):
     try:
         found = read_topology(text)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from specctl.domain.source import Place, TreeFile
 from specctl.facts.source import answers
@@ -13,6 +12,7 @@ from specctl.facts.source.placing import placed
 from specctl.facts.source.plugins import read_plugged
 from specctl.facts.source.versions import fallback_version, read_version
 from specctl.facts.source.wanted import is_sent
+from tests.unit.facts.making import json_of, made
 from tests.unit.facts.source.small import WHOLE, tree
 
 STAMP = "ab" * 16
@@ -51,21 +51,10 @@ def test_the_tree_hash_follows_every_name_digest_and_size():
         assert answers.hash_of({**files, name: file}) != found
 
 
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.integers() | st.text(),
-        lambda x: (
-            st.lists(x)
-            | st.dictionaries(
-                st.text()
-                | st.sampled_from(
-                    ["path", "stamp", "checkout", "metadata", "found", "sglang", "texts"]
-                ),
-                x,
-            )
-        ),
-    )
-)
+KEYS = ("path", "stamp", "checkout", "metadata", "found", "sglang", "texts")
+
+
+@given(made(json_of(KEYS)))
 def test_whatever_a_host_answers_is_read(value):
     answers.read_place(value)
     answers.read_names(value)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from specctl.facts.source.reading import TreeText, read_source
+from tests.unit.facts.making import ODD_NUMBERS, damaged, made
 from tests.unit.facts.source.small import ARGUMENTS, CALLS, ENUM, SPEC, WHOLE
 from tests.unit.facts.source.test_algorithms import REGISTERED
 from tests.unit.facts.source.test_flags import ANNOTATED, RETIRED
@@ -20,13 +19,15 @@ NAMES = [
     "srt/arg_groups/speculative_hook.py",
 ]
 PIECES = [
-    line for text in (ENUM, CALLS, REGISTERED, ANNOTATED, RETIRED) for line in text.split("\n")
+    *(line for text in (ENUM, CALLS, REGISTERED, ANNOTATED, RETIRED) for line in text.split("\n")),
+    *(f"    x: int = {number}" for number in ODD_NUMBERS),
+    *(f"        parser.add_argument('--x', default={number}, type=int)" for number in ODD_NUMBERS),
 ]
 some_texts = st.dictionaries(
     st.sampled_from(NAMES),
     st.text(max_size=60)
     | st.lists(st.sampled_from(PIECES), max_size=30).map("\n".join)
-    | st.sampled_from([ENUM, CALLS, REGISTERED, ANNOTATED, RETIRED]),
+    | made(damaged(ENUM, CALLS, REGISTERED, ANNOTATED, RETIRED)),
     max_size=6,
 )
 
@@ -36,9 +37,8 @@ def test_any_text_in_any_file(texts):
     read_source(TreeText("/x/sglang", texts, {"srt/models/a.py": "EntryClass = ["}))
 
 
-@given(st.integers(0, 10_000))
-def test_a_tree_with_pieces_missing_or_doubled(seed):
-    dice = random.Random(seed)
+def _damaged(dice):
+    """A small whole tree with some lines gone and some of another form put in."""
     texts = {}
     for name, text in WHOLE.items():
         lines = text.split("\n")
@@ -49,6 +49,11 @@ def test_a_tree_with_pieces_missing_or_doubled(seed):
             else:
                 lines.insert(place, dice.choice(PIECES))
         texts[name] = "\n".join(lines)
+    return texts
+
+
+@given(made(_damaged))
+def test_a_tree_with_pieces_missing_or_doubled(texts):
     found = read_source(TreeText("/x/sglang", texts))
     assert all(problem.words for problem in found.problems)
 
