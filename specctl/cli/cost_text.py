@@ -15,9 +15,12 @@ if TYPE_CHECKING:
 
 HEADERS = (
     "concurrency", "base-ms", "step-ms", "needs", "accept-length", "times-faster", "predicted",
-    "residual", "from",
+    "residual", "first-tokens", "rest", "from",
 )  # fmt: skip
-RIGHT = "concurrency base-ms step-ms needs accept-length times-faster predicted residual"
+RIGHT = (
+    "concurrency base-ms step-ms needs accept-length times-faster predicted residual first-tokens "
+    "rest"
+)
 REDUCE_HEADERS = ("tokens", "KiB", "median-us", "fastest-us", "ms-per-step")
 LINK_HEADERS = ("GPU", "PCIe-now", "at-most", "NVLink")
 IDLE = "an idle GPU lowers its PCIe generation; it rises again under load"
@@ -60,11 +63,15 @@ def _lines(row: CostRow) -> list[tuple[str, ...]]:
     return [(*(blank if place else measured), *_predicted(one)) for place, one in enumerate(shown)]
 
 
-def _predicted(one: Prediction | None) -> tuple[str, str, str]:
+def _predicted(one: Prediction | None) -> tuple[str, ...]:
     if one is None:
-        return UNKNOWN, UNKNOWN, ""
-    residual = UNKNOWN if one.residual is None else f"{one.residual:+.1%}"
-    return fixed(one.speedup, 2, "x"), residual, one.source
+        return UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, ""
+    parts = (one.residual, one.first_token_residual, one.rest_residual)
+    return fixed(one.speedup, 2, "x"), *map(_share, parts), one.source
+
+
+def _share(value: float | None) -> str:
+    return UNKNOWN if value is None else f"{value:+.1%}"
 
 
 def _words(row: CostRow) -> list[str]:
@@ -76,6 +83,7 @@ def _words(row: CostRow) -> list[str]:
             f"{at} a step costs {row.break_even:.2f} plain ones and brings "
             f"{row.accept_length:.2f} tokens, {more} than it costs"
         )
+    lines += _first_token_words(row, at)
     if row.between_steps_s is not None and row.step_s:
         share = row.between_steps_s / row.step_s
         lines.append(
@@ -83,6 +91,20 @@ def _words(row: CostRow) -> list[str]:
             f"{share:.0%} of the time passes between its steps"
         )
     return lines
+
+
+def _first_token_words(row: CostRow, at: str) -> list[str]:
+    """What splits the residual, or why nothing does; nothing where there is no residual."""
+    if all(one.residual is None for one in row.predictions):
+        return []
+    if row.first_token_share is None:
+        why = row.missing.get("first_token_share")
+        return [f"{at} the residual is not split: {why.detail if why else UNKNOWN}"]
+    return [
+        f"{at} first tokens, which drafts do not hasten, are {row.first_token_share:.0%} of the "
+        f"baseline's time ({row.first_token_source}): the residual is what they explain and the "
+        "rest"
+    ]
 
 
 def _write_links(links: tuple[Link, ...]) -> None:

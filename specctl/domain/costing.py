@@ -6,12 +6,14 @@ what is worth comparing comes from another run, from times the servers recorded,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from specctl.domain.cost import SAME_WINDOWS, TYPED, find_suspects
 from specctl.domain.errors import UsageError
+from specctl.domain.missing import Missing, Reasons, Why
 from specctl.domain.training import exact_label
+from specctl.domain.trial.first_tokens import FirstTokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
     from specctl.domain.run_figures import ArmFigures, PairFigures, RunFigures
     from specctl.domain.training import TrainedOn
 
+BY_CONSTRUCTION = Missing(
+    Why.NO_BASELINE, "a prediction from the same windows agrees with what they measured"
+)
+NOTHING_MEASURED = Missing(Why.NOT_YET, "no speedup was measured")
 RECORDED = "step times that the servers themselves recorded"
 ONE_LAUNCH = "one launch each is a number, never a verdict; specctl compare says how sure it is"
 
@@ -38,6 +44,14 @@ class Prediction:
     speedup: float
     residual: float | None
     """Measured over predicted, minus 1; None when nothing was measured."""
+
+    first_token_residual: float | None = None
+    """What of it first tokens explain, which no draft makes shorter."""
+
+    rest_residual: float | None = None
+    """What they do not; (1 + this) * (1 + what they explain) is 1 + `residual`."""
+
+    missing: Reasons = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +81,13 @@ class CostRow:
 
     predictions: tuple[Prediction, ...]
     suspects: tuple[str, ...]
+    first_token_share: float | None = None
+    """Of the baseline's time for the same tokens."""
+
+    first_token_source: str | None = None
+    """Which requests were timed, and by whose clock."""
+
+    missing: Reasons = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +118,7 @@ def cost_rows(
 
 def _row(pair: PairFigures, earlier: Sequence[RunFigures], typed: TypedCosts | None) -> CostRow:
     base, arm = pair.base, pair.arm
-    between = None
+    between, first = None, pair.first_tokens
     if arm.step_s is not None and arm.recorded_step_s is not None:
         between = arm.step_s - arm.recorded_step_s
     return CostRow(
@@ -117,6 +138,11 @@ def _row(pair: PairFigures, earlier: Sequence[RunFigures], typed: TypedCosts | N
             steps=arm.steps if arm.is_chain else None,
             marginals=arm.marginals,
         ),
+        first_token_share=first.share if isinstance(first, FirstTokens) else None,
+        first_token_source=first.source if isinstance(first, FirstTokens) else None,
+        missing=dict.fromkeys(("first_token_share", "first_token_source"), first)
+        if isinstance(first, Missing)
+        else {},
     )
 
 
@@ -142,7 +168,19 @@ def _predictions(
         source = TYPED if typed.accept_length else f"{TYPED}, with the measured accept length"
         found.append(_prediction(source, (typed.base_s, typed.step_s), length, measured))
     found.append(predict(SAME_WINDOWS, base, arm, arm.accept_length, None))
-    return [one for one in found if one is not None]
+    return [_split(one, pair) for one in found if one is not None]
+
+
+def _split(one: Prediction, pair: PairFigures) -> Prediction:
+    """With its residual in two parts, or why it has none."""
+    parts, first = ("first_token_residual", "rest_residual"), pair.first_tokens
+    if one.residual is None or pair.speedup is None:
+        why = BY_CONSTRUCTION if one.source == SAME_WINDOWS else NOTHING_MEASURED
+        return replace(one, missing=dict.fromkeys(("residual", *parts), why))
+    if isinstance(first, Missing):
+        return replace(one, missing=dict.fromkeys(parts, first))
+    explained, rest = first.split(one.speedup, pair.speedup)
+    return replace(one, first_token_residual=explained, rest_residual=rest)
 
 
 def _source(run: RunFigures) -> str:

@@ -7,12 +7,15 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from specctl.domain.acceptance import add_histograms, marginal_acceptance
+from specctl.domain.trial.first_tokens import NOT_TIMED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from specctl.domain.missing import Missing
     from specctl.domain.probe import ProbeResult
     from specctl.domain.training import TrainedOn
+    from specctl.domain.trial.first_tokens import FirstTokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,9 @@ class PairFigures:
     high: float | None = None
     unsure: str = ""
     """Why the interval is no evidence, though there is one; empty when it is."""
+
+    first_tokens: FirstTokens | Missing = NOT_TIMED
+    """How long both took until first tokens; else why that is not known."""
 
     @property
     def break_even(self) -> float | None:

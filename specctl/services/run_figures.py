@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from specctl.domain.errors import UsageError
 from specctl.domain.run_figures import ArmFigures, PairFigures, RunFigures, add_arm
 from specctl.domain.runs import RunKind
+from specctl.domain.trial.first_tokens import find_first_tokens
 from specctl.domain.trial.running import kept_blocks, stand
 from specctl.domain.trial.summary import summarise
 from specctl.domain.trial.trial_json import block_of, plan_of
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from specctl.adapters.evidence import Evidence
     from specctl.adapters.ledger import Ledger
+    from specctl.domain.probe import ProbeResult
     from specctl.domain.runs import Run
     from specctl.domain.trial.running import TrialBlock, TrialPlan
 
@@ -106,7 +108,10 @@ def _of_trial(evidence: Evidence) -> RunFigures:
         arm = _arm_of_trial(run, plan, kept, "B", place)
         if base is not None and arm is not None:
             unsure = why_unsure(verdicts[one.concurrency])
-            pairs.append(PairFigures(run.id, base, arm, one.ratio, one.low, one.high, unsure))
+            first = find_first_tokens(_usable(kept, "A", place), _usable(kept, "B", place))
+            pairs.append(
+                PairFigures(run.id, base, arm, one.ratio, one.low, one.high, unsure, first)
+            )
     arms = [figures for pair in pairs for figures in (pair.base, pair.arm)]
     return _figures(run, pairs, arms, "" if pairs else _why_none(kept))
 
@@ -114,15 +119,20 @@ def _of_trial(evidence: Evidence) -> RunFigures:
 def _arm_of_trial(
     run: Run, plan: TrialPlan, kept: Sequence[TrialBlock], side: str, place: int
 ) -> ArmFigures | None:
-    blocks = [block for block in kept if block.side == side and not block.results[place].void]
-    if not blocks:
+    results = _usable(kept, side, place)
+    if not results:
         return None
+    blocks = [block for block in kept if block.side == side and not block.results[place].void]
     name = plan.baseline if side == "A" else plan.profile
-    results = [block.results[place] for block in blocks]
     arguments = run.provenance.arguments.get(name, {})
     size = str(plan.concurrencies[place])
     recorded = [b.recorded_step_s[size] for b in blocks if size in b.recorded_step_s]
     return add_arm(name, plan.concurrencies[place], results, arguments, recorded)
+
+
+def _usable(kept: Sequence[TrialBlock], side: str, place: int) -> list[ProbeResult]:
+    """Windows of one arm at one concurrency that are not void."""
+    return [b.results[place] for b in kept if b.side == side and not b.results[place].void]
 
 
 def _why_none(kept: Sequence[TrialBlock]) -> str:
@@ -134,14 +144,22 @@ def _of_comparison(run: Run) -> RunFigures:
     document = run.document
     concurrency = int(document["concurrency"])
     arms: dict[str, ArmFigures] = {}
+    results: dict[str, ProbeResult] = {}
     for found in document["arms"]:
         if found["result"] is not None and not found["result"]["void"]:
             name = found["profile"]
             arguments = run.provenance.arguments.get(name, {})
-            arms[name] = add_arm(name, concurrency, [result_of(found["result"])], arguments)
+            results[name] = result_of(found["result"])
+            arms[name] = add_arm(name, concurrency, [results[name]], arguments)
     base = arms.get(document["baseline"])
     pairs = [
-        PairFigures(run.id, base, arms[found["profile"]], found["speedup"])
+        PairFigures(
+            run.id,
+            base,
+            arms[found["profile"]],
+            found["speedup"],
+            first_tokens=find_first_tokens([results[base.profile]], [results[found["profile"]]]),
+        )
         for found in document["standings"]
         if base is not None and found["profile"] in arms
     ]

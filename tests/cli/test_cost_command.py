@@ -38,6 +38,9 @@ def test_the_costs_of_a_kept_run_ask_no_host(run, kept):
         assert row["predictions"][0]["source"] == f"run {kept} on gpu8"
         assert row["predictions"][0]["residual"] is not None
         assert row["predictions"][-1]["residual"] is None
+        parts = [row["predictions"][0][f"{name}_residual"] for name in ("first_token", "rest")]
+        whole = (1 + parts[0]) * (1 + parts[1])
+        assert whole == pytest.approx(1 + row["predictions"][0]["residual"])
 
 
 def test_costs_in_words(run, kept):
@@ -48,6 +51,7 @@ def test_costs_in_words(run, kept):
     assert "typed" in ran.out
     assert "1.12x" in ran.out
     assert "the decode speedup itself, no prediction" in ran.out
+    assert "at concurrency 1 first tokens, which drafts do not hasten, are 2% of the" in ran.out
 
 
 def test_a_run_of_another_host_says_no_costs_of_this_one(run, kept, workspace):

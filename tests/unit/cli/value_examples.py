@@ -21,7 +21,7 @@ from specctl.domain.profile import Expectation, Profile, Speculation
 from specctl.domain.remote_command import CommandList, RemoteCommand, Way
 from specctl.domain.topology import HostTopology, Topologies, Topology, topology_words
 from tests.unit.domain.forecast.transcripts import like_text
-from tests.unit.domain.run_figures import chain, run, tree
+from tests.unit.domain.run_figures import FIRST, chain, run, tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -66,8 +66,9 @@ def _forecast() -> Any:
 def _cost() -> Any:
     earlier = run(chain(3, step_s=0.0235), run_id="91aa0c3e")
     rows = cost_rows(
-        run(chain(3)), "eagle3-3", earlier=[earlier], typed=TypedCosts(0.016, 0.022, 2.4)
-    )
+        run(chain(3, first_tokens=FIRST)), "eagle3-3", earlier=[earlier],
+        typed=TypedCosts(0.016, 0.022, 2.4),
+    )  # fmt: skip
     sizes = (ReducedSize(1, 14_336, 0.000021, 0.000018, 0.002562),)
     return plain(
         CostReport(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from specctl.domain.run_figures import ArmFigures, PairFigures, RunFigures
+from specctl.domain.trial.first_tokens import NOT_TIMED, OF_MEASURED, FirstTokens
 
 HISTOGRAMS = {1: (40, 60), 3: (30, 20, 20, 30), 5: (30, 20, 20, 12, 10, 8)}
 SHA = "5" * 64
@@ -12,11 +13,16 @@ def plain_arm(concurrency=1, base_s=0.016, profile="base"):
     return ArmFigures(profile, concurrency, 3, None, None, None, None, None, base_s, None, None)
 
 
-def pair(arm, run_id, base_s=0.016, speedup=None):
+FIRST = FirstTokens(0.5, 4.5, 0.6, 12, OF_MEASURED)
+
+
+def pair(arm, run_id, base_s=0.016, speedup=None, first_tokens=NOT_TIMED):
     base = plain_arm(arm.concurrency, base_s)
     if speedup is None and arm.accept_length and arm.step_s:
         speedup = arm.accept_length * base_s / arm.step_s * 0.98
-    return PairFigures(run_id, base, arm, speedup, speedup * 0.99, speedup * 1.01)
+    return PairFigures(
+        run_id, base, arm, speedup, speedup * 0.99, speedup * 1.01, first_tokens=first_tokens
+    )
 
 
 def chain(steps, *, run_id="5c0ffee2", concurrency=1, step_s=None, draft="org/draft", **changes):

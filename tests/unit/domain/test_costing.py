@@ -16,7 +16,8 @@ from specctl.domain.errors import UsageError
 from specctl.domain.interconnect import AllReduce, ReducedSize, links_of, step_tokens
 from specctl.domain.missing import Missing, Why
 from specctl.domain.sample import GpuSample
-from tests.unit.domain.run_figures import chain, run, tree
+from specctl.domain.trial.first_tokens import NOT_TIMED
+from tests.unit.domain.run_figures import FIRST, chain, run, tree
 
 
 def only(rows):
@@ -53,6 +54,31 @@ def test_predictions_say_where_they_come_from():
     typed = TypedCosts(0.016, 0.030, 2.0)
     row = only(cost_rows(run(chain(3)), "eagle3-3", typed=typed))
     assert (row.predictions[0].source, row.predictions[0].accept_length) == ("typed", 2.0)
+
+
+def test_a_residual_is_split_into_what_first_tokens_explain_and_the_rest():
+    typed = TypedCosts(0.016, 0.024, 2.5)
+    measured = chain(3, speedup=1.4, first_tokens=FIRST)
+    row = only(cost_rows(run(measured), "eagle3-3", typed=typed))
+    found, same = row.predictions
+    whole = 5.0 / (0.6 + 4.5 / found.speedup)
+    assert found.first_token_residual == pytest.approx(whole / found.speedup - 1)
+    assert found.rest_residual == pytest.approx(1.4 / whole - 1)
+    parts = (1 + found.first_token_residual) * (1 + found.rest_residual)
+    assert parts == pytest.approx(1 + found.residual)
+    assert found.missing == {}
+    assert (row.first_token_share, row.missing) == (pytest.approx(0.1), {})
+    assert set(same.missing) == {"residual", "first_token_residual", "rest_residual"}
+    assert "agrees" in same.missing["residual"].detail
+
+
+def test_a_residual_without_first_token_times_is_not_split_and_why():
+    row = only(cost_rows(run(chain(3)), "eagle3-3", typed=TypedCosts(0.016, 0.024, 2.5)))
+    found = row.predictions[0]
+    assert found.residual is not None
+    assert (found.first_token_residual, found.rest_residual) == (None, None)
+    assert found.missing["rest_residual"] == NOT_TIMED
+    assert row.missing["first_token_share"] == NOT_TIMED
 
 
 def test_what_the_servers_recorded_is_a_source_of_its_own():

@@ -8,7 +8,7 @@ import pytest
 
 from specctl.adapters.evidence import Evidence
 from specctl.domain.advising import advise_on
-from specctl.domain.costing import cost_rows
+from specctl.domain.costing import TypedCosts, cost_rows
 from specctl.domain.errors import UsageError
 from specctl.domain.expecting import Met, expect
 from specctl.domain.plain import plain
@@ -17,6 +17,7 @@ from specctl.domain.probe_json import comparison_json, probe_json
 from specctl.domain.profile import Expectation, Profile
 from specctl.domain.runs import Provenance, Run, RunKind
 from specctl.domain.simulated_acceptance import forced_words
+from specctl.domain.trial.first_tokens import OF_MEASURED, FirstTokens
 from specctl.domain.trial.trial_json import block_json, plan_json
 from specctl.services.run_figures import figures_of
 from tests.unit.domain.trial.runs import NOW_S, result, trial_blocks, trial_plan, voided
@@ -44,6 +45,26 @@ def test_a_trial_gives_a_pair_for_each_concurrency():
     assert first.arm.accept_length == 2.0
     assert first.low is not None
     assert first.break_even == pytest.approx(2 / 1.3, rel=0.01)
+
+
+def test_first_tokens_of_a_trial_and_of_a_comparison_are_told_apart():
+    (pair,) = trial(trial_blocks(3, speedup=1.3)).pairs
+    found = pair.first_tokens
+    assert isinstance(found, FirstTokens)
+    assert (found.source, found.prompts) == (OF_MEASURED, 12)
+    assert found.base_first_s == found.arm_first_s == pytest.approx(12 * 0.02)
+    decode_s = sum(2 * (40 + n) for n in range(12)) * 0.010
+    assert found.base_decode_s == pytest.approx(decode_s, rel=0.01)
+    (row,) = cost_rows(trial(trial_blocks(3, speedup=1.3)), "eagle3", typed=TypedCosts(0.01, 0.02))
+    one = row.predictions[0]
+    assert one.speedup == pytest.approx(1.0)
+    assert one.first_token_residual == pytest.approx(0.0, abs=1e-9)
+    assert one.rest_residual == pytest.approx(one.residual)
+
+    from tests.unit.cli.examples import COMPARISON
+
+    (pair,) = figures_of(kept(RunKind.COMPARISON, comparison_json(COMPARISON))).pairs
+    assert isinstance(pair.first_tokens, FirstTokens)
 
 
 def test_d07_a_looping_arm_has_no_figures():
