@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----(?!.*-----END)", re.IGNORECASE)
-_BODY = r"(?P<word>[A-Za-z0-9+/]{1,76}={0,2})"
+_BODY = r"(?P<word>[A-Za-z0-9+/]{1,76}={0,2}|={1,2})"
 _BARE = re.compile(rf"(?P<before>\s*){_BODY}\s*$")
 _MASKED = re.compile(
     rf"""(?P<before>(?:[^*]{{0,200}}[\s"'|>\]])?){re.escape(MASK)}(?=\s*$|["'\\])"""
