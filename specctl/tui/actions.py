@@ -165,6 +165,8 @@ ACTIONS: tuple[Action, ...] = (
     go("log.open", "L", "log", "Log", PANELS - LOG, refuse=needs_host_name),
     go("alerts.open", "A", "alerts", "Alerts", PANELS - ALERTS),
     go("command_log.open", "at", "commands", "Commands", PANELS - COMMANDS, shown="@"),
+    go("go.visited", "left_square_bracket", "visited", "screen visited before", PANELS, shown="["),
+    go("go.visited_on", "right_square_bracket", "on", "screen visited after", PANELS, shown="]"),
     go("go.last", "minus", "last", "the last screen", PANELS, shown="-"),
     go("go.back", "escape", "back", "back, close", PANELS, shown="esc"),
     go("go.back_or_quit", "q", "quit", "back, at Fleet quit", EVERYWHERE),

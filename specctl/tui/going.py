@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING
 
 from specctl.tui.action import Target
+from specctl.tui.actions import PANELS
 from specctl.tui.hearing import Hearing
 from specctl.tui.screen import PanelScreen
 from specctl.tui.screens.alerts import AlertsScreen
@@ -12,6 +14,7 @@ from specctl.tui.screens.commands import CommandsScreen
 from specctl.tui.screens.fleet import FleetScreen
 from specctl.tui.screens.host import HostScreen
 from specctl.tui.screens.log import LogScreen
+from specctl.tui.visits import Visits
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -27,6 +30,14 @@ class Going(Hearing):
     services: Services | None
     read_only: bool
     _last_host: str | None = None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.visits: Visits[PanelScreen] = Visits()
+        self._kept: dict[PanelScreen, str] = {}
+        """Screens that live on when they are left, and the names under which Textual has them."""
+
+        self._names = count(1)
 
     @property
     def front(self) -> Screen[object] | None:
@@ -74,9 +85,12 @@ class Going(Hearing):
 
     def go_back(self) -> None:
         """The screen before."""
-        if isinstance(self.screen, HostScreen):
-            self._last_host = self.screen.host
+        screen = self.screen
+        if isinstance(screen, HostScreen):
+            self._last_host = screen.host
         self.pop_screen()
+        if isinstance(screen, PanelScreen):
+            screen.parked()
 
     def climb(self, crumb: str) -> None:
         """Up to a crumb of the screen in front: the fleet, a host, or the screen before."""
@@ -127,6 +141,48 @@ class Going(Hearing):
         """What is wrong, and what was."""
         if not isinstance(self.screen, AlertsScreen):
             self.go_to(AlertsScreen())
+
+    # ---------------------------------------------------------------- visited
+
+    @property
+    def _way(self) -> tuple[PanelScreen, ...]:
+        return tuple(screen for screen in self.screen_stack if isinstance(screen, PanelScreen))
+
+    def note_visit(self, screen: PanelScreen) -> None:
+        """A screen came to the front: it and those on the way to it stay as they are left."""
+        if self.front is not screen or screen.where not in PANELS:
+            return
+        self.visits.note(self._way)
+        screens = self.visits.screens
+        for one in screens:
+            if one not in self._kept and one is not self.screen_stack[0]:
+                self._kept[one] = f"visited-{next(self._names)}"
+                self.install_screen(one, self._kept[one])
+        stack = self.screen_stack
+        for one in [one for one in self._kept if one not in screens and one not in stack]:
+            self.uninstall_screen(self._kept.pop(one))
+            one.remove()
+
+    def do_go_visited(self) -> None:
+        """The view that was in front before this one."""
+        self._visit(-1)
+
+    def do_go_visited_on(self) -> None:
+        """The view that was gone back from."""
+        self._visit(1)
+
+    def _visit(self, by: int) -> None:
+        """Leave what is not on the way to the view, and go what is left of it."""
+        view = self.visits.step(by)
+        if view is None:
+            words = "before this" if by < 0 else "after this"
+            self.notify(f"Nothing was visited {words}", markup=False)
+            return
+        while self._way != view[: len(self._way)]:
+            self.go_back()
+        for screen in view[len(self._way) :]:
+            self.push_screen(screen)
+            screen.brought_back()
 
     def do_go_last(self) -> None:
         """The screen that was looked at before this one."""

@@ -119,6 +119,13 @@ class PanelScreen(Screen[None]):
         """What changed while another screen was in front."""
         self.place()
         self.repaint()
+        self.specctl.note_visit(self)
+
+    def parked(self) -> None:
+        """It is on no way to the screen in front any more, and may be visited again."""
+
+    def brought_back(self) -> None:
+        """It is on the way to the screen in front again, as it was left."""
 
     def place(self) -> None:
         """Put every panel where it stands at this size, and hide the others."""

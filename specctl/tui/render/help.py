@@ -78,7 +78,7 @@ def blocks(screen: str, target: Target, cells: int) -> list[Line]:
     columns = {
         1: [[*here, [], *go, [], *tools, [], *named, [], *move]],
         2: [[*here, [], *tools, [], *named], [*go, [], *move]],
-        3: [[*here, [], *how], [*go, [], *tools, [], *named], move],
+        3: [[*here, [], *how], [*go, [], *tools], [*move, [], *named]],
     }[count]
     return [_joined(parts, size) for parts in zip_longest(*columns, fillvalue=[])]
 

@@ -104,8 +104,8 @@ class LaunchScreen(PanelScreen):
         self.repaint()
 
     def _let_hosts_show(self, server: str) -> None:
-        """Screens of its host that lie below turn to the server."""
-        for screen in self.app.screen_stack:
+        """Screens of its host, below or visited before, turn to the server."""
+        for screen in {*self.app.screen_stack, *self.specctl.visits.screens}:
             if isinstance(screen, HostScreen) and screen.host == self.plan.host:
                 screen.show(self.plan.host, server)
 

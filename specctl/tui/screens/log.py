@@ -99,6 +99,16 @@ class LogScreen(AskingScreen):
         self.log_panel.standing = LogStanding(title, is_reading=True)
         self.run_worker(Later(self._read), group="monitor", exclusive=True)
 
+    def parked(self) -> None:
+        """Nobody looks at it: what comes meanwhile is read later."""
+        if self.specctl.scene.replay is None and self.part is not None:
+            self.workers.cancel_group(self, "monitor")
+
+    def brought_back(self) -> None:
+        """Go on from where it was read to."""
+        if self.specctl.scene.replay is None and self.part is not None:
+            self.run_worker(Later(self._read), group="monitor", exclusive=True)
+
     async def _read(self, after_s: float = 0.0) -> None:
         """The end, then whatever comes; a lost link ends it until the host is back."""
         await asyncio.sleep(after_s)
