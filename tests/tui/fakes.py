@@ -14,7 +14,7 @@ from specctl.tui.application import SpecctlApp, Start
 from specctl.tui.reading import Git, ProfileEntry, Profiles
 from specctl.tui.services import ProbePlan, ServerDetails
 from specctl.tui.settings import Settings
-from tests.tui import library, parts, plans
+from tests.tui import library, parts, plans, recipes
 from tests.tui.log_fakes import FakeLogs
 from tests.tui.newcomer_fakes import FakeNewcomers
 from tests.tui.trial_fakes import FakeTrials
@@ -67,7 +67,7 @@ class FakeServices(FakeTrials, FakeLogs, FakeNewcomers):
         self.read_gate = asyncio.Event()
         self.read_gate.set()
         self.sheets: dict[str, ProfileSheet] = {}
-        self.listed = library.PROFILES
+        self.listed = recipes.PROFILES
         self.edited = Path()
         self.keys: list[OfferedKey] = []
         """What the next hosts that are asked for their key show."""
@@ -166,7 +166,7 @@ class FakeServices(FakeTrials, FakeLogs, FakeNewcomers):
 
     async def read_profile(self, name: str, host: str | None) -> ProfileSheet:
         self._asked("read_profile", name, host)
-        return self.sheets.get(name) or library.sheet(name, host)
+        return self.sheets.get(name) or recipes.sheet(name, host)
 
     def profile_path(self, name: str) -> Path:
         self._asked("profile_path", name)
@@ -184,7 +184,7 @@ class FakeServices(FakeTrials, FakeLogs, FakeNewcomers):
 
     async def read_drift(self, host: str, server: str) -> ServerDrift:
         self._asked("read_drift", host, server)
-        return library.DRIFT
+        return recipes.DRIFT
 
     async def read_topology(self, host: str) -> Topology:
         self._asked("read_topology", host)

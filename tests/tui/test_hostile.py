@@ -34,7 +34,7 @@ from specctl.domain.source import (
 )
 from specctl.tui.panel import Painted
 from specctl.tui.reading import ProfileSheet
-from tests.tui import library, parts, story
+from tests.tui import library, parts, recipes, story
 from tests.tui.driving import press, running, settled, shown
 from tests.tui.fakes import DemoApp
 
@@ -177,12 +177,12 @@ async def test_neither_a_tree_nor_a_profile_reaches_the_terminal_as_it_is(
     monkeypatch.setitem(library.TEXTS, next(iter(tree.files)), f"{text}\n{text}")
     async with running(story.pro6k_01(), size=size) as (app, pilot, fake):
         fake.trees["pro6k-01"] = tree
-        fake.sheets = {entry.name: hostile_sheet(text) for entry in library.ENTRIES}
+        fake.sheets = {entry.name: hostile_sheet(text) for entry in recipes.ENTRIES}
         row = DriftRow(text, Cause.PROFILE, text, text, text, text, text, text)
         monkeypatch.setattr(
             library,
             "DRIFT",
-            ServerDrift("h", text, text, text, (row,), missing=library.DRIFT.missing),
+            ServerDrift("h", text, text, text, (row,), missing=recipes.DRIFT.missing),
         )
         ways = (
             ("S",), ("2",), ("3",), ("4", "slash", "x", "enter", "n"), ("5", "l", "j"),

@@ -20,7 +20,7 @@ from specctl.tui.screens.fleet import FleetScreen
 from specctl.tui.screens.plan import PlanDialog
 from specctl.tui.screens.profiles import ProfilesScreen
 from specctl.tui.screens.source import SourceScreen
-from tests.tui import library, parts, story
+from tests.tui import library, parts, recipes, story
 from tests.tui.driving import on, press, running, settled, text_of, toasts
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ async def test_every_profile_is_checked_against_the_host_that_was_looked_at() ->
         await settled(pilot)
         asked = [call for call in fake.calls if call[0] == "read_profile"]
         assert asked[0] == ("read_profile", "kimi-k2.5-baseline", "pro6k-01")
-        assert {call[1] for call in asked} == {entry.name for entry in library.ENTRIES}
+        assert {call[1] for call in asked} == {entry.name for entry in recipes.ENTRIES}
         text = text_of(app)
         assert "✗1 ▲2" in text
         assert "for SGLang 0.5.23" in text
@@ -82,7 +82,7 @@ async def test_the_exact_command_is_shown_and_copied() -> None:
         await settled(pilot)
         assert "--speculative-num-draft-tokens 6" in text_of(app)
         await press(pilot, "y")
-        assert app.clipboard == library.recipe(EAGLE, "pro6k-01").command
+        assert app.clipboard == recipes.recipe(EAGLE, "pro6k-01").command
 
 
 async def test_the_recipe_says_where_each_value_came_from() -> None:
@@ -159,7 +159,7 @@ async def test_e_edits_the_file_and_checks_it_again(
         await settled(pilot)
         fake.edited = file
         monkeypatch.setattr(app, "suspend", lambda: lent(app))
-        fake.sheets[EAGLE] = replace(library.sheet(EAGLE, "pro6k-01"), findings=())
+        fake.sheets[EAGLE] = replace(recipes.sheet(EAGLE, "pro6k-01"), findings=())
         fake.calls.clear()
         await press(pilot, "e")
         await settled(pilot)
@@ -184,7 +184,7 @@ async def test_a_full_stop_applies_the_fix_after_it_was_shown() -> None:
         await press(pilot, "enter")
         await settled(pilot)
         call = next(call for call in fake.calls if call[0] == "rewrite_profile")
-        assert call[1:3] == (EAGLE, library.PROFILE_TEXT)
+        assert call[1:3] == (EAGLE, recipes.PROFILE_TEXT)
         assert "cuda-graph-max-bs-decode   = 16" in str(call[3])
 
 
@@ -250,7 +250,7 @@ async def test_two_profiles_are_held_against_each_other() -> None:
 
 
 async def test_a_profile_is_held_against_what_runs() -> None:
-    argv = (*library.ARGV[:-4], "--speculative-num-draft-tokens", "4", "--port", "30001")
+    argv = (*recipes.ARGV[:-4], "--speculative-num-draft-tokens", "4", "--port", "30001")
     servers = (parts.server(argv=argv),)
     events = [*story.pro6k_01(), ServersSeen("pro6k-01", parts.NOW_S, servers)]
     async with running(events, "P", "j", "d", *"what", "enter") as (app, pilot, _):
@@ -269,7 +269,7 @@ async def test_filter_narrows_the_list_and_escape_clears_it() -> None:
         assert [entry.name for entry in screen.list.found] == ["qwen3-4b-ngram"]
         assert "qwen3-4b-ngram.toml" in text_of(app)
         await press(pilot, "escape")
-        assert len(screen.list.found) == len(library.ENTRIES)
+        assert len(screen.list.found) == len(recipes.ENTRIES)
         await press(pilot, "escape")
         on(app, FleetScreen)
 

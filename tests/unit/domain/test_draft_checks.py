@@ -12,7 +12,7 @@ from specctl.domain.lint.plan_checks import ProfileReading
 from specctl.domain.plan import Level
 from specctl.domain.preflight import ModelReading, StartOptions
 from specctl.domain.profile import Speculation
-from tests.unit.domain.test_start_plan import MODEL, PROFILE, READING, plan
+from tests.unit.domain.start_plan.readings import MODEL, PROFILE, READING, plan
 
 DRAFT = "/srv/models/draft"
 TARGET = ModelConfig(

@@ -61,7 +61,7 @@ def test_first_tokens_of_a_trial_and_of_a_comparison_are_told_apart():
     assert one.first_token_residual == pytest.approx(0.0, abs=1e-9)
     assert one.rest_residual == pytest.approx(one.residual)
 
-    from tests.unit.cli.examples import COMPARISON
+    from tests.unit.cli.result_examples import COMPARISON
 
     (pair,) = figures_of(kept(RunKind.COMPARISON, comparison_json(COMPARISON))).pairs
     assert isinstance(pair.first_tokens, FirstTokens)
@@ -117,7 +117,7 @@ def test_a_probe_is_one_arm():
 
 
 def test_a_comparison_leaves_out_what_is_void():
-    from tests.unit.cli.examples import COMPARISON
+    from tests.unit.cli.result_examples import COMPARISON
 
     found = figures_of(kept(RunKind.COMPARISON, comparison_json(COMPARISON)))
     assert [pair.arm.profile for pair in found.pairs] == ["kimi-k2.5-eagle3"]

@@ -28,7 +28,7 @@ from specctl.services.runs import (
     sheet_of_run,
     write_report,
 )
-from tests.unit.cli.examples import COMPARISON
+from tests.unit.cli.result_examples import COMPARISON
 from tests.unit.domain.trial.runs import result, trial_blocks, trial_plan
 from tests.unit.domain.trial.screenings import screened, screening_plan
 

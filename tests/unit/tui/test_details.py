@@ -18,7 +18,7 @@ from specctl.tui.details import (
     with_even,
 )
 from specctl.tui.services import Argument, Reference
-from tests.tui import library, parts, plans
+from tests.tui import parts, plans, recipes
 
 OWN = plans.probe_result()
 BASE = replace(OWN, server="aa01", profile="kimi-k2.5-baseline", tokens_per_s=58.6, step_s=0.0171,
@@ -98,7 +98,7 @@ def test_only_what_the_engine_rewrote_is_by_engine() -> None:
         Argument("num-steps", "5", "3", "by engine"),
     )
 
-    named = named_causes(arguments, library.DRIFT)
+    named = named_causes(arguments, recipes.DRIFT)
 
     assert [a.who for a in named] == ["by engine", ""]
     assert [a.who for a in named_causes(arguments, None)] == ["", ""]

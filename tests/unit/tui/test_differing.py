@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from specctl.domain.source import TreeFile
 from specctl.tui.differing import changed_lines, compare_recipes, compare_running, compare_trees
-from tests.tui import library
+from tests.tui import library, recipes
 
 NAMES = ("a", "b")
 
@@ -44,14 +44,14 @@ def test_a_file_that_was_not_read_in_either_is_no_difference() -> None:
 
 
 def test_recipes_by_value() -> None:
-    one, other = library.recipe(), library.recipe("x", None, **{"arguments.tp-size": 4})
+    one, other = recipes.recipe(), recipes.recipe("x", None, **{"arguments.tp-size": 4})
 
     assert [row.name for row in compare_recipes(one, other).rows] == ["arguments.tp-size"]
     assert compare_recipes(one, one).same == "The same values."
 
 
 def test_a_profile_against_a_command_line() -> None:
-    recipe = library.recipe()
+    recipe = recipes.recipe()
     argv = (*recipe.argv, "--tp", "4", "--disable-overlap-schedule")
 
     rows = {row.name: (row.left, row.right) for row in compare_running(recipe, argv, "h/s").rows}

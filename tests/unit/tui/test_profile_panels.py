@@ -17,25 +17,25 @@ from specctl.tui.render.recipe import command_rows, flag_of, flagged, recipe_lin
 from specctl.tui.render.server import drift_badge
 from specctl.tui.render.syntax import read_code
 from specctl.tui.services import Argument, ServerDetails
-from tests.tui import library, parts
+from tests.tui import parts, recipes
 
 WIDTHS = (30, 46, 76, 120, 200)
 NARROWEST_DIALOG = 76
-FILE = library.EAGLE_FILE
+FILE = recipes.EAGLE_FILE
 
 
 def test_findings_stand_under_their_lines_and_others_first() -> None:
-    rows = text_rows(20, library.FINDINGS, FILE)
+    rows = text_rows(20, recipes.FINDINGS, FILE)
 
-    assert rows[0].finding is library.FINDINGS[3], "about no line"
+    assert rows[0].finding is recipes.FINDINGS[3], "about no line"
     at = next(i for i, row in enumerate(rows) if row.line == 8)
-    assert rows[at + 1].finding is library.FINDINGS[0]
+    assert rows[at + 1].finding is recipes.FINDINGS[0]
     assert sum(row.line is not None for row in rows) == 20
 
 
 def test_a_finding_of_another_file_or_beyond_the_end_comes_first() -> None:
-    base = replace(library.FINDINGS[0], file="profiles/base.toml")
-    beyond = replace(library.FINDINGS[0], line=99)
+    base = replace(recipes.FINDINGS[0], file="profiles/base.toml")
+    beyond = replace(recipes.FINDINGS[0], line=99)
 
     rows = text_rows(20, (base, beyond), FILE)
 
@@ -45,14 +45,14 @@ def test_a_finding_of_another_file_or_beyond_the_end_comes_first() -> None:
 
 
 def test_the_mark_of_a_line_is_that_of_its_worst_finding() -> None:
-    hint = replace(library.FINDINGS[0], severity=Severity.HINT)
-    worst = worst_by_line(text_rows(20, (hint, *library.FINDINGS), FILE))
+    hint = replace(recipes.FINDINGS[0], severity=Severity.HINT)
+    worst = worst_by_line(text_rows(20, (hint, *recipes.FINDINGS), FILE))
 
     assert worst == {8: Severity.ERROR, 13: Severity.WARNING, 16: Severity.REWRITE}
 
 
 def test_the_words_of_a_finding_are_whole_somewhere() -> None:
-    long = replace(library.FINDINGS[0], message="word " * 30)
+    long = replace(recipes.FINDINGS[0], message="word " * 30)
 
     text = plain(finding_more(long, FILE, 50))
 
@@ -62,19 +62,19 @@ def test_the_words_of_a_finding_are_whole_somewhere() -> None:
 
 @pytest.mark.parametrize("cells", WIDTHS[1:])
 def test_lines_are_never_wider_than_their_panel(cells: int) -> None:
-    code = read_code(FILE, library.PROFILE_TEXT)
-    rows = text_rows(len(code.lines), library.FINDINGS, FILE)
+    code = read_code(FILE, recipes.PROFILE_TEXT)
+    rows = text_rows(len(code.lines), recipes.FINDINGS, FILE)
     worst = worst_by_line(rows)
     lines = [text_line(row, code, worst, FILE, cells, chosen=True) for row in rows]
-    lines += [recipe_line(row, cells) for row in library.recipe().rows]
-    lines += [line for f in library.FINDINGS for line in finding_more(f, FILE, cells)]
-    lines += drift_lines(library.DRIFT, cells) if cells >= NARROWEST_DIALOG else []
+    lines += [recipe_line(row, cells) for row in recipes.recipe().rows]
+    lines += [line for f in recipes.FINDINGS for line in finding_more(f, FILE, cells)]
+    lines += drift_lines(recipes.DRIFT, cells) if cells >= NARROWEST_DIALOG else []
 
     assert [line for line in lines if width(line) > cells] == []
 
 
 def test_the_command_is_whole_and_pasteable() -> None:
-    made = library.recipe()
+    made = recipes.recipe()
     for cells in WIDTHS:
         text = plain(command_rows(made, (), cells)).replace(" \\\n", " ")
         assert text.split() == [
@@ -83,7 +83,7 @@ def test_the_command_is_whole_and_pasteable() -> None:
 
 
 def test_what_lint_minds_is_coloured_in_the_command() -> None:
-    spans = [span for line in command_rows(library.recipe(), library.FINDINGS, 80) for span in line]
+    spans = [span for line in command_rows(recipes.recipe(), recipes.FINDINGS, 80) for span in line]
 
     assert ("--cuda-graph-max-bs", "bad") in spans
     assert (" 6", "warn") in spans
@@ -112,8 +112,8 @@ def test_the_worst_finding_of_a_flag_counts() -> None:
 
 
 def test_counts_leave_hints_out() -> None:
-    assert plain([lint_counts(library.FINDINGS)]) == "✗1 ▲2"
-    assert plain([lint_counts(library.FINDINGS[3:])]) == "✓"
+    assert plain([lint_counts(recipes.FINDINGS)]) == "✗1 ▲2"
+    assert plain([lint_counts(recipes.FINDINGS[3:])]) == "✓"
 
 
 def test_what_runs_otherwise_is_marked_in_the_list() -> None:
@@ -128,7 +128,7 @@ def test_what_runs_otherwise_is_marked_in_the_list() -> None:
 
 
 def test_the_badge_tells_drift_from_what_the_engine_rewrites() -> None:
-    details = ServerDetails(drift=library.DRIFT)
+    details = ServerDetails(drift=recipes.DRIFT)
 
     assert plain([drift_badge(details)]) == "≠ 2 drift  1 rewritten"
     assert drift_badge(ServerDetails()) == []
@@ -137,7 +137,7 @@ def test_the_badge_tells_drift_from_what_the_engine_rewrites() -> None:
 
 
 def test_drift_says_what_could_not_be_compared_and_when_there_is_none() -> None:
-    calm = replace(library.DRIFT, rows=())
+    calm = replace(recipes.DRIFT, rows=())
 
     assert "7c1e runs as kimi-k2.5-eagle3 says." in plain(drift_lines(calm, 90))
     assert "follows no profile" in plain(drift_lines(replace(calm, profile=None), 90))
