@@ -19,6 +19,7 @@ from specctl.domain.breakeven import Typed, work_out
 from specctl.domain.costing import (
     ONE_LAUNCH,
     CostReport,
+    CostRow,
     TypedCosts,
     cost_rows,
     find_unpredicted,
@@ -103,7 +104,10 @@ def command(
     figures, status = _figures(invocation, host, (base, profile), asked)
     if asked["dry_run"]:
         return 0
-    rows = () if figures is None else cost_rows(figures, profile, earlier=earlier, typed=typed)
+    if figures is None or (status and not figures.pairs):
+        rows: tuple[CostRow, ...] = ()
+    else:
+        rows = cost_rows(figures, profile, earlier=earlier, typed=typed)
     notes = find_unpredicted(rows, earlier, figures.trained_on if figures else None)
     is_single = any(pair.low is None for pair in figures.pairs) if figures else False
     found = CostReport(
@@ -216,11 +220,15 @@ def _figures(
         if outcome is None:
             return None, 0
         run_id = outcome.plan.id
-        status = INTERRUPTED if outcome.is_interrupted else 0
+        for words in outcome.restored:
+            say(words)
+        if outcome.is_interrupted:
+            warn(f"interrupted: specctl runs show {run_id} says what became of each launch")
+            status = INTERRUPTED
     with open_ledger() as ledger:
         (figures,) = find_figures(ledger, (run_id,))
     _refuse_another(figures, host, names)
-    if not figures.pairs and asked["measured"] is None:
+    if not figures.pairs and asked["measured"] is None and not status:
         raise RemoteFailedError(
             f"host {host}: no costs were measured: {figures.void}",
             hint=f"specctl runs show {run_id} says what became of each launch.",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import TYPE_CHECKING
 
 from specctl.domain.comparison import Arm
 from specctl.domain.errors import HostError, LockedError, SpecctlError, UsageError
+from specctl.domain.events import RESTORING, PlanProgressed
 from specctl.domain.plan import all_next_steps, all_words
 from specctl.domain.preflight import StartOptions
 from specctl.domain.server import ServerState
@@ -77,8 +79,38 @@ async def run_arm(bench: Bench, profile: Profile) -> Arm:
     try:
         arm = await _launch_and_probe(bench, arm, profile, plan)
     finally:
-        await stop_arm(bench, plan.id, profile)
+        await _stop_to_the_end(bench, plan.id, profile)
     return arm
+
+
+async def _stop_to_the_end(bench: Bench, launch_id: str, profile: Profile) -> None:
+    """A first cancelling that comes meanwhile is held until the server is stopped.
+
+    One that comes on top of another leaves the server where it is, and that is told.
+    """
+    task = asyncio.current_task()
+    is_first = task is not None and task.cancelling() == 0
+    try:
+        try:
+            await stop_arm(bench, launch_id, profile)
+        except asyncio.CancelledError:
+            if not is_first:
+                raise
+            await stop_arm(bench, launch_id, profile)
+            raise
+    except asyncio.CancelledError:
+        if task is None or task.cancelling() > 1:
+            _tell_left(bench, launch_id, profile)
+        raise
+
+
+def _tell_left(bench: Bench, launch_id: str, profile: Profile) -> None:
+    host, now_s = bench.connection.host.name, bench.clock.now()
+    words = (
+        f"interrupted while {profile.name} was stopped, which was measured: specctl status {host} "
+        f"says whether it runs, then  specctl stop {host}/{launch_id[:4]}"
+    )
+    bench.store.apply(PlanProgressed(host, now_s, RESTORING, RESTORING, "failed", words))
 
 
 async def _plan(bench: Bench, profile: Profile) -> Plan:

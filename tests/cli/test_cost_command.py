@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import signal
 
 import pytest
 
 from tests.cli.kept import keep_trial
 from tests.cli.test_probe_commands import here, port, python
-from tests.cli.test_trial_commands import WORKLOAD, paced
+from tests.cli.test_trial_commands import WORKLOAD, paced, start, trial_of
 
-__all__ = ["here", "paced", "port", "python"]
+__all__ = ["here", "paced", "port", "python", "start"]
 
 
 @pytest.fixture
@@ -131,3 +132,14 @@ def test_a_profile_whose_tokens_are_made_up_is_not_compared(run, paced):
         ran = run("compare", "here", "base", "eagle", *WORKLOAD, "--launches", launches, "--yes")
         assert ran.status == 1
         assert "eagle sets SGLANG_SIMULATE_ACC_LEN: accepted tokens are made up" in ran.err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_interrupted_before_anything_is_measured_it_says_so_and_no_more(run, start, paced, number):
+    started = start("cost", "here", "eagle", *WORKLOAD, "--yes")
+    started.wait_for("launch 1: base")
+    started.process.send_signal(number)
+    status, out, err = started.finish()
+    assert (status, "error" in err) == (130, False), err
+    assert f"interrupted: specctl runs show {trial_of(err)} says what became of each" in err
+    assert out.startswith("here  eagle against base")

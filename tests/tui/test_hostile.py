@@ -180,7 +180,7 @@ async def test_neither_a_tree_nor_a_profile_reaches_the_terminal_as_it_is(
         fake.sheets = {entry.name: hostile_sheet(text) for entry in recipes.ENTRIES}
         row = DriftRow(text, Cause.PROFILE, text, text, text, text, text, text)
         monkeypatch.setattr(
-            library,
+            recipes,
             "DRIFT",
             ServerDrift("h", text, text, text, (row,), missing=recipes.DRIFT.missing),
         )

@@ -15,7 +15,7 @@ import pytest
 from specctl.domain.comparison import ONE_LAUNCH
 from specctl.domain.comparison_rows import comparison_rows, comparison_words
 from specctl.domain.errors import RefusedError, UsageError
-from specctl.domain.events import ProbeProgressed
+from specctl.domain.events import PlanProgressed, ProbeProgressed
 from specctl.domain.preflight import StartOptions
 from specctl.domain.probe import Prompt
 from specctl.domain.profile import Speculation
@@ -24,6 +24,7 @@ from specctl.services.comparison import compare, plan_comparison
 from specctl.services.host_reading import read_host
 from specctl.services.launch import apply_launch, plan_launch
 from specctl.services.probing import Settings
+from specctl.services.stop import stop_server
 
 BUILD = Path(__file__).parent / "probe_build"
 PROMPTS = ("River", "Under the old", "Seventeen", "A letter")
@@ -223,6 +224,33 @@ async def test_interrupting_stops_the_arm_and_restores(
     assert [arm.failure for arm in found.arms] == ["not measured: interrupted"] * 2
     (server,) = await running(connection)
     assert server.profile == "ngram"
+
+
+@pytest.mark.parametrize(("times", "left"), [(1, []), (2, ["base"])])
+async def test_interrupting_a_stop_stops_the_arm_all_the_same_unless_told_twice(
+    planned, connection, secrets, store, clock, events, monkeypatch, times, left
+):
+    plan, told = await planned("base", "eagle"), 0
+
+    async def stop_while_told(*arguments, **named):
+        nonlocal told
+        told += 1
+        task = asyncio.current_task()
+        if told <= times and task is not None:
+            task.cancel()
+        return await stop_server(*arguments, **named)
+
+    monkeypatch.setattr("specctl.services.arm.stop_server", stop_while_told)
+    found = await compare(connection, plan, secrets=secrets, store=store, clock=clock)
+    assert found.interrupted
+    servers = await running(connection)
+    assert [server.profile for server in servers] == left
+    words = [
+        one.words for one in events if isinstance(one, PlanProgressed) and one.step == "restore"
+    ]
+    assert [f"specctl stop here/{server.name}" in words[0] for server in servers] == [True] * len(
+        left
+    )
 
 
 @pytest.mark.parametrize("names", [("base",), ("base", "base")])
