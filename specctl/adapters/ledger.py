@@ -1,7 +1,8 @@
 """The ledger: one SQLite file on the operator's machine with every launch, probe and trial.
 
 Raw samples stay in it, so that every number can be worked out again. Several specctl may write at
-once (WAL); a file made by a newer specctl is refused, an older one is migrated in one transaction.
+once (WAL); a file made by a newer specctl is refused, an older one is read as it is, and migrated
+in one transaction when it is first written to.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import sqlite3
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from specctl.adapters import ledger_schema
+from specctl.adapters.ledger_notice import notify
 from specctl.domain.errors import UsageError
 from specctl.domain.file_trouble import next_step
 from specctl.domain.plain import plain
@@ -30,87 +33,78 @@ SHORTEST_PREFIX = 4
 LAST_S = 1e11
 """The year 5138: no run began later, and no calendar of a platform ends earlier."""
 
-MIGRATIONS = (
-    """
-    CREATE TABLE runs (
-        id TEXT PRIMARY KEY,
-        kind TEXT NOT NULL,
-        host TEXT NOT NULL,
-        profiles TEXT NOT NULL,
-        began_s REAL NOT NULL,
-        ended_s REAL,
-        outcome TEXT NOT NULL DEFAULT '',
-        provenance TEXT NOT NULL,
-        document TEXT NOT NULL
-    ) STRICT;
-    CREATE INDEX runs_by_time ON runs (began_s);
-    CREATE TABLE blocks (
-        run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
-        number INTEGER NOT NULL,
-        document TEXT NOT NULL,
-        PRIMARY KEY (run, number)
-    ) STRICT;
-    """,
-    """
-    CREATE TABLE spreads (
-        run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
-        host TEXT NOT NULL,
-        recipe TEXT NOT NULL,
-        concurrency INTEGER NOT NULL,
-        at_s REAL NOT NULL,
-        launches INTEGER NOT NULL,
-        spread REAL NOT NULL,
-        PRIMARY KEY (run, recipe, concurrency)
-    ) STRICT;
-    """,
-    "ALTER TABLE spreads ADD COLUMN trained_on TEXT NOT NULL DEFAULT ''",
-    # forecasts, whose host may be ''
-    "CREATE INDEX runs_by_kind ON runs (kind, host, began_s)",
-)
-"""Each brings the file from one version to the next; a released one never changes."""
-
 
 class Ledger:
     """One open ledger."""
 
     def __init__(self, path: Path) -> None:
-        """Open or make the file; raises UsageError when it cannot be used."""
+        """Open the file to be read, as it is; raises UsageError when it cannot be used.
+
+        The first change makes the file where there is none, and brings it to the newest version.
+        """
         self.path = path
         self.damaged: dict[str, str] = {}
         """Runs that a list left out, by id, with why."""
 
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._file = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)
-            path.chmod(0o600)
-            self._file.execute("PRAGMA foreign_keys = ON")
-            self._file.execute("PRAGMA journal_mode = WAL")
-            self._migrate()
-        except (sqlite3.DatabaseError, OSError) as error:
-            words = getattr(error, "strerror", None) or error
-            raise UsageError(
-                f"the ledger {path} cannot be used: {words}", hint=_next_step(error)
-            ) from error
+        self._is_writable = False
+        with self._opening():
+            self._file = self._open_to_read()
 
     def close(self) -> None:
         """Close the file."""
         self._file.close()
 
-    def _migrate(self) -> None:
-        with self._writing():
-            (version,) = self._file.execute("PRAGMA user_version").fetchone()
-            if version > len(MIGRATIONS):
-                raise UsageError(
-                    f"the ledger {self.path} was made by a newer specctl (version {version})",
-                    hint=f"This one knows version {len(MIGRATIONS)}: update specctl.",
-                )
-            for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
-                for statement in filter(str.strip, script.split(";")):
-                    self._file.execute(statement)
-                self._file.execute(f"PRAGMA user_version = {number}")
+    @contextmanager
+    def _opening(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.DatabaseError, OSError) as error:
+            words = getattr(error, "strerror", None) or error
+            raise UsageError(
+                f"the ledger {self.path} cannot be used: {words}", hint=_next_step(error)
+            ) from error
+
+    def _open_to_read(self) -> sqlite3.Connection:
+        """Of a file that holds nothing the tables alone, in memory."""
+        if self.path.exists():
+            place = f"{self.path.absolute().as_uri()}?mode=rw"
+            file = sqlite3.connect(place, uri=True, timeout=BUSY_S, isolation_level=None)
+            try:
+                if ledger_schema.read_version(file, self.path):
+                    file.execute("PRAGMA query_only = ON")
+                    return file
+            except BaseException:
+                file.close()
+                raise
+            file.close()
+        empty = sqlite3.connect(":memory:", isolation_level=None)
+        ledger_schema.migrate(empty, None)
+        return empty
+
+    def _open_to_write(self) -> None:
+        with self._opening():
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            file = sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None)
+            self._file.close()
+            self._file = file
+            self.path.chmod(0o600)
+            file.execute("PRAGMA foreign_keys = ON")
+            file.execute("PRAGMA journal_mode = WAL")
+        with self._transaction():
+            said = ledger_schema.migrate(file, self.path)
+        self._is_writable = True
+        if said:
+            notify(said)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
+        if not self._is_writable:
+            self._open_to_write()
+        with self._transaction():
+            yield
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
         try:
             self._file.execute("BEGIN IMMEDIATE")
             try:
@@ -136,6 +130,11 @@ class Ledger:
                 f"the ledger {self.path} cannot be read: {error}",
                 hint="Restore a copy of it, or move it away to begin a new one.",
             ) from error
+
+    def prepare(self) -> None:
+        """Find out that it can be written to, before something is done that is to be kept."""
+        with self._writing():
+            pass
 
     def add(self, run: Run) -> None:
         """Keep a run that is not there yet."""
@@ -302,13 +301,16 @@ class Ledger:
         A launch is measured at every concurrency, so more than one would count it again.
         """
         marks = ", ".join("?" for _ in recipes)
-        wanted = (
-            f"host = ? AND concurrency = ? AND at_s >= ? AND trained_on = ? AND recipe IN ({marks})"
-        )
+        training = key_of(trained_on)
         with self._reading():
+            version = ledger_schema.read_version(self._file, self.path)
+            if version < ledger_schema.WITH_SPREADS:
+                return ()
+            trained = "trained_on" if version >= ledger_schema.WITH_TRAINING else "''"
+            wanted = f"{trained} = ? AND host = ? AND concurrency = ? AND at_s >= ?"
             rows = self._file.execute(
-                f"SELECT launches, spread FROM spreads WHERE {wanted}",  # noqa: S608 - question marks
-                (host, concurrency, since_s, key_of(trained_on), *recipes),
+                f"SELECT launches, spread FROM spreads WHERE {wanted} AND recipe IN ({marks})",  # noqa: S608 - question marks
+                (training, host, concurrency, since_s, *recipes),
             )
             return tuple((count, spread) for count, spread in rows)
 

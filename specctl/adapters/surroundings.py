@@ -109,7 +109,8 @@ def ledger_lines() -> Iterator[tuple[str, str]]:
                 yield f"{kind} runs", str(count)
             ended = "SELECT kind, host, outcome FROM runs ORDER BY began_s DESC LIMIT 10"
             for number, (kind, host, outcome) in enumerate(ledger.execute(ended), start=1):
-                yield f"{number} ago", f"{kind} on {host}: {outcome or 'runs, or was cut off'}"
+                where = f" on {host}" if host else ""
+                yield f"{number} ago", f"{kind}{where}: {outcome or 'runs, or was cut off'}"
     except sqlite3.Error as error:
         yield "cannot be read", str(error)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from specctl import __version__
+from specctl.adapters.ledger_notice import listen
 from specctl.cli import diagnostics
 from specctl.cli.cut_short import report_early_end
 from specctl.cli.invocation import Invocation
@@ -160,6 +161,7 @@ def _no_screen() -> UsageError:
 def run(arguments: Sequence[str]) -> int:
     """Carry out one command line; returns the exit status."""
     SHOWN.forget()
+    listen(diagnostics.say)
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:

@@ -231,6 +231,7 @@ async def _carry_out(
 ) -> ScreeningOutcome:
     provenance = await provenance_or_put_back(run.bench, proposal)
     async with putting_back(run.bench, proposal, resume_words(proposal.plan.id)):
+        ledger.prepare()
         if not ledger.has_run(proposal.plan.id):
             ledger.add(entry_of(proposal.plan, provenance, clock))
         outcome = await _screen(proposal, run)

@@ -238,6 +238,7 @@ def resume_words(run_id: str) -> str:
 
 def _enter(ledger: Ledger, plan: TrialPlan, provenance: Provenance, clock: Clock) -> None:
     """Into the ledger; where it is there already, with the plan it goes on by."""
+    ledger.prepare()
     if not ledger.has_run(plan.id):
         ledger.add(_entry(plan, provenance, clock))
     elif plan_of(ledger.run(plan.id).document) != plan:

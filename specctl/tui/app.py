@@ -5,12 +5,14 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from specctl.adapters import paths
 from specctl.adapters.clock import SystemClock
+from specctl.adapters.ledger_notice import listen
 from specctl.adapters.typed_lines import TypedLines
 from specctl.domain.errors import RefusedError, SpecctlError, UsageError
 from specctl.tui.application import SpecctlApp, Start
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 
     from specctl.domain.state import Store
     from specctl.tui.services import Services
+
+COLLECTED_AT = (20_000, 10, 10)
+"""New objects to a collection of the youngest, and of those to one of the next; Python's: 700."""
 
 USAGE = 2
 """Exit status for what was asked wrongly."""
@@ -49,7 +54,23 @@ def run_tui(*, workspace: str | None, read_only: bool, is_locked: bool = False) 
     if not is_locked:
         app.commanding.kept = TypedLines(paths.typed_file())
         app.try_lab = lambda: _try_lab(app)
-    return run_until_told(app, has_mouse=settings.has_mouse, is_held_up=app.work.interrupt_trials)
+    said = hear_of_the_ledger(app)
+    status = run_until_told(app, has_mouse=settings.has_mouse, is_held_up=app.work.interrupt_trials)
+    with suppress(OSError):  # nobody is there any more to be told
+        sys.stderr.writelines(f"specctl: {words}\n" for words in said)
+    return status
+
+
+def hear_of_the_ledger(app: SpecctlApp) -> list[str]:
+    """Have it told on the screen when its file is migrated; what was said, to say it again."""
+    said: list[str] = []
+
+    def hear(words: str) -> None:
+        said.append(words)
+        app.call_later(app.tell, "The ledger was migrated", words)
+
+    listen(hear)
+    return said
 
 
 async def _try_lab(app: SpecctlApp) -> None:
@@ -59,9 +80,13 @@ async def _try_lab(app: SpecctlApp) -> None:
 
 
 def settle() -> None:
-    """Leave what is there for good out of garbage collection: looking through it holds up keys."""
+    """Leave what is there for good out of garbage collection: looking through it holds up keys.
+
+    A frame is made of thousands of pieces that die soon, in no cycle: those are rarely looked for.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(*COLLECTED_AT)
 
 
 def _start(root: Path, hosts: Sequence[str], *, read_only: bool) -> Start:

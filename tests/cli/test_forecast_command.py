@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from specctl.adapters.ledger_schema import MIGRATIONS
 from tests.cli.kept import keep_trial
 from tests.cli.test_probe_commands import python
 from tests.unit.domain.forecast.transcripts import at_random, like_text
@@ -122,6 +125,28 @@ def test_a_ledger_that_cannot_be_used_costs_no_forecast(run, ids, home):
     ran = run("forecast", ids, "--profile", "ngram", "--json")
     assert (ran.status, json.loads(ran.out)["run"]) == (0, None)
     assert "not kept: the ledger" in ran.err
+
+
+def test_what_is_kept_in_an_older_ledger_migrates_it_and_says_so_in_one_line(run, ids, home):
+    path = home / ".local/state/specctl/ledger.db"
+    path.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(path)) as file:
+        for number, script in enumerate(MIGRATIONS[:3], start=1):
+            file.executescript(f"{script}; PRAGMA user_version = {number}")
+    ran = run("runs", "list")
+    assert (ran.status, "nothing was kept yet" in ran.err) == (0, True)
+    assert "version" not in ran.err
+    assert [one.name for one in path.parent.iterdir()] == ["ledger.db"]
+    ran = run("forecast", ids, "--profile", "ngram")
+    assert ran.status == 0, ran.err
+    (line,) = [one for one in ran.err.splitlines() if "version" in one]
+    copy = path.with_name("ledger.db.version-3")
+    assert line == (
+        f"specctl: the ledger {path} went from version 3 to {len(MIGRATIONS)}, which an older "
+        f"specctl refuses; as it was: {copy}"
+    )
+    assert copy.exists()
+    assert "went from" not in run("forecast", ids, "--profile", "ngram").err
 
 
 def test_a_forecast_in_words(run, ids, ngram):

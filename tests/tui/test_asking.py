@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import shlex
 from dataclasses import replace
 
 import pytest
 from textual.widgets._toast import Toast
 
+from specctl.adapters.ledger_notice import notify
 from specctl.domain.errors import RefusedError, SpecctlError
 from specctl.domain.events import ProbeProgressed, ServersSeen
 from specctl.domain.server import ServerState
+from specctl.tui.app import hear_of_the_ledger
 from specctl.tui.render.lines import plain, width
 from specctl.tui.screens.fleet import FleetScreen
 from specctl.tui.screens.help import HelpDialog
@@ -365,3 +368,12 @@ async def test_a_reason_in_the_help_is_not_cut() -> None:
         body = dialog.panel.draw(app.scene, 76, 22).body
         assert max(width(line) for line in body) <= 76
         assert "screens that may." in plain(body)
+
+
+async def test_a_ledger_that_was_migrated_is_told() -> None:
+    async with running(story.pro6k_01()) as (app, pilot, _):
+        said = hear_of_the_ledger(app)
+        await asyncio.to_thread(notify, "the ledger went from version 3 to 4")
+        await until(pilot, lambda: bool(toasts(app)))
+        assert any("went from version 3 to 4" in toast for toast in toasts(app))
+        assert said == ["the ledger went from version 3 to 4"]

@@ -5,12 +5,15 @@ import sqlite3
 import stat
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
 
-from specctl.adapters import ledger as module
-from specctl.adapters.ledger import MIGRATIONS, Ledger
+from specctl.adapters import ledger_schema as module
+from specctl.adapters.ledger import Ledger
+from specctl.adapters.ledger_notice import listen
+from specctl.adapters.ledger_schema import MIGRATIONS
 from specctl.domain.errors import UsageError
 from specctl.domain.runs import Provenance, Run, RunKind
 from specctl.domain.training import TrainedOn, key_of
@@ -42,6 +45,7 @@ def test_what_is_kept_comes_back(ledger):
 
 
 def test_the_file_is_its_owners_alone(ledger):
+    ledger.add(RUN)
     assert stat.S_IMODE(ledger.path.stat().st_mode) == 0o600
     assert stat.S_IMODE(ledger.path.parent.stat().st_mode) == 0o700
 
@@ -132,6 +136,7 @@ def test_spreads_of_launches_after_a_training_set_are_apart_from_cold_ones(ledge
 
 WRITER = """
 import sys
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from specctl.adapters.ledger import Ledger
@@ -175,23 +180,139 @@ def test_an_older_file_is_migrated_with_what_it_holds(tmp_path, monkeypatch, ver
     old.close()
     monkeypatch.setattr(module, "MIGRATIONS", MIGRATIONS)
     new = Ledger(path)
+    new.prepare()
     assert new.run("aaaa0001") == RUN
     assert new.spreads("gpu8", ("r",), 1, 0.0) == ()
     new.add(replace(RUN, id="bbbb0001", kind=RunKind.FORECAST, host=None))
     assert [run.id for run in new.runs(kind=RunKind.FORECAST)] == ["bbbb0001"]
-    found = sqlite3.connect(path).execute("SELECT name FROM sqlite_master").fetchall()
-    assert ("runs_by_kind",) in found
-    assert sqlite3.connect(path).execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),)
+    names = sqlite3.connect(path).execute("SELECT name FROM sqlite_master").fetchall()
+    assert ("runs_by_kind",) in names
+    assert version_of(path) == len(MIGRATIONS)
+
+
+def version_of(path):
+    with closing(sqlite3.connect(path)) as file:
+        return file.execute("PRAGMA user_version").fetchone()[0]
+
+
+@pytest.fixture
+def said():
+    words: list[str] = []
+    listen(words.append)
+    yield words
+    listen(lambda _: None)
+
+
+def older(path, monkeypatch, version=3):
+    """A ledger that an older specctl made, with one run."""
+    with monkeypatch.context() as then:
+        then.setattr(module, "MIGRATIONS", MIGRATIONS[:version])
+        with closing(Ledger(path)) as ledger:
+            ledger.add(RUN)
+    return path
+
+
+def test_reading_makes_nothing_and_migrates_nothing(tmp_path, monkeypatch, said):
+    nowhere = tmp_path / "none/ledger.db"
+    with closing(Ledger(nowhere)) as empty:
+        assert (empty.runs(), empty.blocks("aaaa0001")) == ((), ())
+        assert empty.spreads("gpu8", ("r",), 1, 0.0) == ()
+    assert not nowhere.parent.exists()
+    path = older(tmp_path / "ledger.db", monkeypatch)
+    before = path.read_bytes()
+    with closing(Ledger(path)) as ledger:
+        assert ledger.runs() == (RUN,)
+        assert ledger.has_run("aaaa0001")
+        assert ledger.blocks("aaaa0001") == ()
+        with pytest.raises(sqlite3.OperationalError, match="readonly"):
+            ledger._file.execute("DELETE FROM runs")
+    assert (path.read_bytes(), version_of(path), said) == (before, 3, [])
+    assert [one.name for one in tmp_path.iterdir()] == ["ledger.db"]
+
+
+def test_spreads_of_an_older_file_are_cold_or_not_there(tmp_path, monkeypatch):
+    path = older(tmp_path / "ledger.db", monkeypatch, 2)
+    with sqlite3.connect(path) as file:
+        file.execute("INSERT INTO spreads VALUES ('aaaa0001', 'gpu8', 'r', 1, 1.0, 4, 0.01)")
+    with closing(Ledger(path)) as ledger:
+        assert ledger.spreads("gpu8", ("r",), 1, 0.0) == ((4, 0.01),)
+        code = TrainedOn("code", "1" * 64, 12)
+        assert ledger.spreads("gpu8", ("r",), 1, 0.0, trained_on=code) == ()
+    with closing(Ledger(older(tmp_path / "first.db", monkeypatch, 1))) as ledger:
+        assert ledger.spreads("gpu8", ("r",), 1, 0.0) == ()
+
+
+def test_the_first_change_migrates_says_so_once_and_keeps_the_file_as_it_was(
+    tmp_path, monkeypatch, said
+):
+    path = older(tmp_path / "ledger.db", monkeypatch)
+    with closing(Ledger(path)) as ledger:
+        ledger.add(replace(RUN, id="bbbb0001"))
+        ledger.add(replace(RUN, id="cccc0001"))
+    copy = tmp_path / "ledger.db.version-3"
+    assert said == [
+        f"the ledger {path} went from version 3 to {len(MIGRATIONS)}, which an older specctl "
+        f"refuses; as it was: {copy}"
+    ]
+    assert (version_of(path), version_of(copy)) == (len(MIGRATIONS), 3)
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+    monkeypatch.setattr(module, "MIGRATIONS", MIGRATIONS[:3])
+    with closing(Ledger(copy)) as as_it_was:
+        assert as_it_was.runs() == (RUN,)
+    with pytest.raises(UsageError, match="newer specctl"):
+        Ledger(path)
+    assert {one.name for one in tmp_path.iterdir()} == {"ledger.db", copy.name}
+
+
+def test_of_each_version_one_copy_is_kept(tmp_path, monkeypatch, said):
+    path = tmp_path / "ledger.db"
+    for version in (1, 2, 3, 3):
+        path.unlink(missing_ok=True)
+        with closing(Ledger(older(path, monkeypatch, version))) as ledger:
+            ledger.add(replace(RUN, id="bbbb0001", began_s=float(version)))
+    assert {one.name for one in tmp_path.iterdir()} == {
+        "ledger.db", *(f"ledger.db.version-{version}" for version in (1, 2, 3)),
+    }  # fmt: skip
+    assert len(said) == 4
+
+
+def test_without_a_copy_nothing_is_migrated(tmp_path, monkeypatch, said):
+    path = older(tmp_path / "ledger.db", monkeypatch)
+    (tmp_path / "ledger.db.version-3").mkdir()
+    with closing(Ledger(path)) as ledger:
+        with pytest.raises(UsageError, match="no copy can be kept of it as it is: Is a directory"):
+            ledger.add(replace(RUN, id="bbbb0001"))
+        assert ledger.runs() == (RUN,)
+    assert (version_of(path), said) == (3, [])
+    assert not (tmp_path / "ledger.db.version-3.part").exists()
+
+
+def test_what_others_wrote_meanwhile_is_in_the_copy_and_migrated_once(tmp_path, monkeypatch, said):
+    path = older(tmp_path / "ledger.db", monkeypatch)
+    with closing(Ledger(path)) as one, closing(Ledger(path)) as other:
+        one.add(replace(RUN, id="bbbb0001"))
+        other.add(replace(RUN, id="cccc0001"))
+        assert len(one.runs()) == len(other.runs()) == 3
+    assert len(said) == 1
+
+
+def test_that_it_can_be_written_is_found_out_before(tmp_path):
+    (tmp_path / "no-folder").touch()
+    ledger = Ledger(tmp_path / "no-folder/ledger.db")
+    with pytest.raises(UsageError, match="cannot be used"):
+        ledger.prepare()
+    with closing(Ledger(tmp_path / "ledger.db")) as fine:
+        fine.prepare()
+        assert fine.path.exists()
 
 
 def test_a_migration_that_fails_changes_nothing(tmp_path, monkeypatch):
-    path = tmp_path / "ledger.db"
-    Ledger(path).close()
+    path = older(tmp_path / "ledger.db", monkeypatch, len(MIGRATIONS))
     monkeypatch.setattr(module, "MIGRATIONS", (*MIGRATIONS, "CREATE TABLE more (x); BROKEN"))
     with pytest.raises(UsageError, match="cannot be written"):
-        Ledger(path)
+        Ledger(path).prepare()
     monkeypatch.setattr(module, "MIGRATIONS", MIGRATIONS)
-    Ledger(path).add(RUN)
+    Ledger(path).add(replace(RUN, id="bbbb0001"))
     tables = sqlite3.connect(path).execute("SELECT name FROM sqlite_master").fetchall()
     assert ("more",) not in tables
 
@@ -210,7 +331,7 @@ def test_a_newer_file_and_one_that_is_none_are_refused_in_words(tmp_path):
 def test_a_ledger_that_cannot_be_made_says_why_and_what_to_do(tmp_path):
     (tmp_path / "no-folder").touch()
     with pytest.raises(UsageError, match=r"cannot be used: Not a directory$"):
-        Ledger(tmp_path / "no-folder/below/ledger.db")
+        Ledger(tmp_path / "no-folder/below/ledger.db").prepare()
 
 
 def test_a_damaged_ledger_is_said_in_words(tmp_path):
@@ -234,7 +355,7 @@ def test_a_damaged_ledger_is_said_in_words(tmp_path):
 def test_a_place_that_cannot_be_made_is_said_in_words(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="cannot be used"):
-        Ledger(tmp_path / "file/ledger.db")
+        Ledger(tmp_path / "file/ledger.db").prepare()
 
 
 @pytest.mark.parametrize(
