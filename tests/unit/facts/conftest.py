@@ -15,9 +15,14 @@ ROUND = 1000
 
 FUZZ = int(os.environ.get("FUZZ", "0"))
 
-if FUZZ:  # each round draws its own inputs, in a CI too
+if FUZZ:  # each round draws its own inputs, in a CI too, and says how to draw one that fails again
     settings.register_profile(
-        "fuzz", settings.default, max_examples=min(FUZZ, ROUND), derandomize=False
+        "fuzz",
+        settings.default,
+        max_examples=min(FUZZ, ROUND),
+        derandomize=False,
+        database=None,
+        print_blob=True,
     )
     settings.load_profile("fuzz")
 

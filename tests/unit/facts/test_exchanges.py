@@ -74,5 +74,6 @@ KEYS = ("messages", "prompt", "output", "role", "content", "output_ids", "text")
 @given(made(many(json_of(KEYS, leaves=12), 4)))
 def test_no_line_breaks_it(values):
     found = read(*values)
-    assert found.unanswered + found.not_understood <= found.lines == len(values)
+    heads = sum(isinstance(value, dict) and "workload" in value for value in values)
+    assert found.unanswered + found.not_understood <= found.lines == len(values) - heads
     assert all(one.output_ids or one.output for one in found.found)
