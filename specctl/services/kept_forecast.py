@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from specctl import __version__
 from specctl.adapters.git import workspace_commit
-from specctl.domain.errors import UsageError
+from specctl.domain.errors import SpecctlError, UsageError
 from specctl.domain.forecast.kept import (
     find_changes,
     outcome_words,
@@ -28,12 +29,15 @@ if TYPE_CHECKING:
 
 async def conditions_of_forecast(connection: Connection | None, profile: Profile) -> Provenance:
     """What is known of the host, where one was asked, and of the profile."""
+    host = None if connection is None else connection.host
     if connection is not None:
-        return await read_provenance(connection, (profile,))
+        with suppress(SpecctlError):  # what else the host has is not what the forecast is of
+            return await read_provenance(connection, (profile,))
     return Provenance(
         specctl=__version__,
         operator=operator(),
-        host=None,
+        host=None if host is None else host.name,
+        is_simulated=host is not None and host.is_simulated,
         profiles={profile.name: recipe_toml(profile)},
         recipes={profile.name: recipe_hash(profile)},
         workspace_commit=await workspace_commit(profile.file),
