@@ -48,7 +48,11 @@ class RunSheet:
     """`ARGUMENT`, with several profiles `PROFILE ARGUMENT`, to what its server resolved."""
 
     figures: Pairs
+    """As they were kept, by the names they have in JSON."""
+
     requests: tuple[RawRequest, ...]
+    measured: Pairs = ()
+    """The same of a probe as it is told: in words, with units."""
 
 
 @dataclass(frozen=True, slots=True)

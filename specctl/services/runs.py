@@ -12,6 +12,7 @@ from specctl import __version__
 from specctl.adapters.evidence import Evidence, read_evidence, write_evidence
 from specctl.domain.errors import UsageError
 from specctl.domain.probe import ProbeResult
+from specctl.domain.probe_rows import probe_rows
 from specctl.domain.report.markdown import write_markdown
 from specctl.domain.report.page import Reported, write_page
 from specctl.domain.report.ranking import ReportedRanking
@@ -199,7 +200,14 @@ def forced_of(run: Run) -> ForcedReport:
 
 def sheet_of_run(run: Run) -> RunSheet:
     """Everything that was kept of a run, in words."""
-    return sheet_of(run, conditions(run))
+    sheet = sheet_of(run, conditions(run))
+    if run.kind is not RunKind.PROBE:
+        return sheet
+    try:
+        rows = probe_rows(probe_of(run))
+    except UsageError:  # what an older specctl kept is shown as it is
+        return sheet
+    return replace(sheet, measured=tuple((r.label, f"{r.value}  {r.note}".strip()) for r in rows))
 
 
 def conditions(run: Run) -> tuple[tuple[str, str], ...]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 FOOTERS: dict[str, tuple[str, ...]] = {
     "fleet": (
-        "row.open", "server.start", "server.stop", "server.adopt", "probe.start", "filter.open",
-        "command.open", "alerts.open", "profiles.open", "source.open", "log.open", "order.choose",
-        "fleet.group", "live.pause",
+        "row.open", "server.start", "server.stop", "server.adopt", "probe.start", "trial.start",
+        "filter.open", "command.open", "go.back_or_quit", "alerts.open", "profiles.open",
+        "source.open", "log.open", "order.choose", "fleet.group", "live.pause",
     ),
     "host": (
-        "server.start", "server.stop", "server.adopt", "probe.start", "drift.show", "log.open",
-        "profiles.open", "source.open", "live.pause", "panel.zoom", "sibling.next",
-        "command.open", "live.span", "topology.open",
+        "server.start", "server.stop", "server.adopt", "probe.start", "trial.start", "drift.show",
+        "log.open", "go.back", "profiles.open", "source.open", "panel.zoom", "sibling.next",
+        "command.open", "live.pause", "live.span", "topology.open",
     ),
     "log": (
         "live.pause", "filter.open", "match.next", "log.first_cause", "log.wrap", "log.times",

@@ -46,7 +46,10 @@ class Trying(Recalling):
         if services is None or target.host is None:
             return
         host = target.host
-        choices = sorted(services.profiles(host), key=lambda c: c.algorithm is None)
+        runs = target.server.profile if target.server is not None else None
+        choices = sorted(
+            services.profiles(host), key=lambda c: (c.algorithm is None, c.name != runs)
+        )
 
         def chosen(profile: str | None) -> None:
             if profile is not None:

@@ -93,6 +93,9 @@ class Work(Sifting):
                 f"A plan is being carried out on {self.under_way[0].host}. Quit again to leave; "
                 "a server that is loading goes on."
             )
+        going = [key for key, run in self.probes.items() if not run.is_over]
+        if going:
+            return f"A probe of {'/'.join(going[0])} is under way. Quit again to give it up."
         return ""
 
     # ---------------------------------------------------------------- plans

@@ -264,7 +264,13 @@ class TrialsPanel(Sifted["RunBrief"]):
         if self.terms:
             return [[(f"Nothing matches {self.terms}. ", "text"), ("esc", "key"),
                      (" clears the filter.", "dim")]]  # fmt: skip
-        return [[("No trials here yet. ", "text"), ("c", "key"), (" compares profiles.", "dim")]]
+        none: Line = [("No trials here yet. ", "text"), ("c", "key")]
+        none.append((" compares profiles.", "dim"))
+        others = len(self.desk.entries)
+        if others and not self.desk.shows_all:
+            kept = "one other run" if others == 1 else f"{others} other runs"
+            none += [("  ", ""), ("t", "key"), (f" lists {kept}, such as probes.", "dim")]
+        return [none]
 
     def frame(self, cells: int) -> tuple[str, Line, Line]:
         """How many, and the filter."""

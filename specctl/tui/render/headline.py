@@ -178,7 +178,9 @@ def _unmeasured(server: Server, sample: ServerSample | None) -> Line:
     return [
         mark,
         (f"{who} runs.", "bright"),
-        (" Break-even is not known: probe it and its baseline.", "text"),
+        (" Break-even is not known: ", "text"),
+        ("c", "key"),
+        (f" compares {'it with its baseline' if server.profile else 'profiles'}.", "text"),
     ]
 
 

@@ -54,7 +54,10 @@ def draw_verdict(
     body = _paragraph(outcome.words, cells, ("✓ ", "ok"), "bright")
     for more in (outcome.hint, *outcome.notes):
         body += _paragraph(more, cells, ("  ", ""), "dim")
-    return Drawing(title(plan), body, [("done", "ok")])
+    note: Line = []
+    if plan.kind in {"start", "replace"}:
+        note = [("H", "key"), (" shows it on its host, where it is measured and compared", "dim")]
+    return Drawing(title(plan), body, [("done", "ok")], note)
 
 
 def _paragraph(text: str, cells: int, mark: tuple[str, str], token: str) -> list[Line]:

@@ -113,7 +113,8 @@ def _stops(scene: Scene, plan: Plan, cells: int) -> list[Line]:
 
 
 def _stopped(scene: Scene, host: str, server: Server, cells: int) -> list[Line]:
-    glyph, token = server_standing(server).glyph
+    seen = scene.state.host(host).server(server.name)
+    glyph, token = server_standing(seen or server).glyph
     line: Line = [
         (glyph + "  ", token),
         (server.profile or short_model(server.model) or server.name, "strong"),

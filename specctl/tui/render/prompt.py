@@ -104,10 +104,7 @@ def draw_profiles(
     if not search.text:
         field.append(("type to narrow", "faint"))
     room = max(1, rows - PROFILES_HEAD)
-    name = min(32, cells // 3, max((len(choice.name) for choice in choices), default=0) + 2)
-    model = MODEL_CELLS if cells >= WIDE_CELLS else 0
-    gaps = 8 if model else 6
-    note_cells = max(0, cells - name - DRAFT_CELLS - model - CHECK_CELLS - gaps)
+    name, model, note_cells = _columns(choices, cells)
     head = row(
         ([("PROFILE", "faint")], name),
         ([("DRAFT", "faint")], DRAFT_CELLS),
@@ -132,6 +129,21 @@ def draw_profiles(
     return Drawing(
         f"Start a profile on {host}", body, [(f"{len(choices)} {noun}", "dim")], note, cursor
     )
+
+
+def _columns(choices: Sequence[ProfileChoice], cells: int) -> tuple[int, int, int]:
+    """Cells of name, model and note."""
+    name = min(32, cells // 3, max((len(choice.name) for choice in choices), default=0) + 2)
+    model = MODEL_CELLS if cells >= WIDE_CELLS else 0
+    gaps = 8 if model else 6
+    return name, model, max(0, cells - name - DRAFT_CELLS - model - CHECK_CELLS - gaps)
+
+
+def note_rows(choices: Sequence[ProfileChoice], cells: int) -> int:
+    """Rows that the longest note takes below, where the rows of the list cut one."""
+    room = _columns(choices, cells)[2]
+    cut = [choice.note for choice in choices if cell_len(choice.note) > room]
+    return max((1 + len(wrap(note, cells)) for note in cut), default=0)
 
 
 def _whole_note(

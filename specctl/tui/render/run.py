@@ -29,7 +29,8 @@ def run_lines(sheet: RunSheet, cells: int) -> list[Line]:
     ]  # fmt: skip
     out += [[(part, "bright")] for part in wrap(entry.outcome or "it has not ended", cells)]
     for name, pairs in (
-        ("FIGURES", sheet.figures),
+        ("MEASURED", sheet.measured),
+        ("FIGURES, AS KEPT" if sheet.measured else "FIGURES", sheet.figures),
         ("CONDITIONS", sheet.conditions),
         ("RESOLVED ARGUMENTS", sheet.arguments),
     ):

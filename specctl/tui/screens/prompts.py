@@ -22,6 +22,7 @@ from specctl.tui.render.prompt import (
     draw_completions,
     draw_profiles,
     first_completion,
+    note_rows,
 )
 from specctl.tui.screen import Modal, stand
 from specctl.tui.screens.choice import PickDialog
@@ -292,9 +293,9 @@ class ProfilesDialog(PickDialog):
         return self.panel
 
     def wanted_rows(self, cells: int) -> int:
-        """All profiles, up to a height."""
-        del cells
-        return min(self.wanted[1], len(self.panel.all) + 6)
+        """All profiles and what is known of the chosen one, up to a height."""
+        rows = len(self.panel.all) + note_rows(self.panel.all, cells)
+        return min(self.wanted[1], rows + 6)
 
     @property
     def list(self) -> ProfilesPanel:

@@ -88,6 +88,18 @@ def test_a_kept_probe_is_read_back():
         probe_of(replace(run, document={"wall_s": "long"}))
 
 
+def test_the_sheet_of_a_probe_tells_its_figures_in_words_with_units():
+    run = Run(
+        "p", RunKind.PROBE, "gpu8", ("eagle3",), 1.0, 2.0, "", PROVENANCE, probe_json(result("B"))
+    )
+    told = dict(sheet_of_run(run).measured)
+    assert told["throughput"].split()[1] == "tok/s"
+    assert not [label for label in told if "-per-" in label or "_" in label]
+    old = sheet_of_run(replace(run, document={"wall_s": "long"}))
+    assert old.measured == ()
+    assert dict(old.figures) == {"wall-s": "long"}
+
+
 def test_conditions_name_what_was_known():
     pairs = dict(conditions(kept().run))
     assert pairs["GPUs"] == "2x H200, 1x H100"

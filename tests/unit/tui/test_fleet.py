@@ -19,6 +19,7 @@ from specctl.tui.render.headline import headline
 from specctl.tui.render.lines import Drawing, plain, width
 from specctl.tui.render.preview import draw_preview, draw_strip
 from specctl.tui.render.standing import gpu_span, host_standing, short_name
+from specctl.tui.scene import no_details
 from tests.tui import parts, story
 from tests.unit.tui.scenes import scene_of
 
@@ -275,6 +276,20 @@ def test_a_host_that_is_connected_to_again_is_not_shown_as_live() -> None:
     assert plain([live(scene, "pro6k-01")]) == "◌ reconnecting"
     assert plain([first]) == "◌ Connecting to pro6k-01 again"
     assert "Values are 1 s old." in plain([second])
+
+
+@pytest.mark.parametrize(
+    ("profile", "words"),
+    [("x", "c compares it with its baseline."), (None, "c compares profiles.")],
+)
+def test_an_unknown_break_even_names_the_key_that_finds_it_out(
+    profile: str | None, words: str
+) -> None:
+    server = parts.server(profile=profile)
+    scene = scene_of(
+        [*story.pro6k_01(), ServersSeen("pro6k-01", parts.NOW_S, (server,))], details=no_details
+    )
+    assert f"Break-even is not known: {words}" in plain([headline(scene, "pro6k-01")[0]])
 
 
 def test_the_hosts_own_name_is_not_said_twice() -> None:

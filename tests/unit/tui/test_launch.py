@@ -121,6 +121,15 @@ def test_a_failure_writes_its_times_in_one_way(lasted_s: float, words: str) -> N
     assert f"wait until ready {words}" in " ".join(plain(steps.body).split())
 
 
+def test_a_start_that_succeeded_says_where_to_go_on() -> None:
+    outcome = Outcome(PLAN.id, "pro6k-01", succeeded=True, words="Ready.")
+    started = draw_verdict(SCENE, PLAN, outcome, 100, BEGAN_S)
+    stopped = draw_verdict(SCENE, plans.stop_plan(), outcome, 100, BEGAN_S)
+
+    assert plain([started.note]).startswith("H shows it on its host")
+    assert stopped.note == []
+
+
 def test_the_phase_it_failed_in_is_marked() -> None:
     text = plain(draw_steps(SCENE, PLAN, plans.crashed_outcome(), 80, 20).body)
 
