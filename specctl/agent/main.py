@@ -27,6 +27,7 @@ OPS = {
     "commands": ("places", "commands"),
     "interpreters": ("interpreters", "interpreters"),
     "doctor": ("doctor", "doctor"),
+    "answers": ("answers", "answers"),
     "probe": ("probe", "run"),
     "tree_changes": ("tree_changes", "tree_changes"),
     "tree": ("source_tree", "tree"),

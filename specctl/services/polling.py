@@ -18,9 +18,13 @@ if TYPE_CHECKING:
     from specctl.adapters.clock import Clock
     from specctl.adapters.sglang import Answer, SglangClient
     from specctl.facts.log_meter import LogMeter
+    from specctl.services.live_answers import LiveAnswers
 
 METRICS_EVERY_S = 10.0
 """A /metrics text is up to 100 kB: asked rarely where something smaller tells the rates."""
+
+SMALL = frozenset({"/v1/loads"})
+"""Answers of a few hundred bytes, asked for every time."""
 
 READY_EVERY_S = 5.0
 """A server that was ready is asked again so often whether it is; one that was not, every time."""
@@ -42,7 +46,11 @@ class ServerPoller:
         has_metrics: bool | None,
         is_speculating: bool | None,
         meter: LogMeter | None = None,
+        live: LiveAnswers | None = None,
     ) -> None:
+        """`live` is heard on the path that answered last, as long as it goes on to."""
+        self._live = live
+        self._steady: str | None = None
         self._client, self._clock, self._meter = client, clock, meter
         self._is_speculating, self._has_metrics = is_speculating, has_metrics
         self.learn(version)
@@ -64,6 +72,17 @@ class ServerPoller:
         self._version = version
         self._sources = list(live_sources(version, has_metrics=self._has_metrics))
         self._may_be_ready = has_ready(version) is not False
+
+    @property
+    def has_waited(self) -> bool:
+        """The next answer comes when it is time for it: nothing needs to be waited before it."""
+        return self._live is not None and self._steady is not None
+
+    async def rest(self) -> None:
+        """Have nothing asked until the next poll."""
+        self._steady = None
+        if self._live is not None:
+            await self._live.close()
 
     async def poll(self) -> ServerSample:
         """What the server says now; None fields have their reason."""
@@ -94,6 +113,7 @@ class ServerPoller:
                 continue
             sample, why = await self._ask(source)
             if sample is not None:
+                self._steady = source if source in SMALL else None
                 return await self._with_slow(sample)
             if why is not None and why.why is not Why.NOT_ENABLED:
                 reason = why
@@ -103,7 +123,7 @@ class ServerPoller:
 
     def _order(self) -> list[str]:
         """Small answers first; the log costs nothing, but is old when idle."""
-        small = [s for s in self._sources if s == "/v1/loads"]
+        small = [s for s in self._sources if s in SMALL]
         return [*small, *(s for s in self._sources if s not in small)]
 
     def _nothing(self, reason: Missing) -> ServerSample:
@@ -132,7 +152,7 @@ class ServerPoller:
 
     async def _ask(self, source: str) -> tuple[ServerSample | None, Missing | None]:
         try:
-            answer = await self._client.get(source, timeout_s=TIMEOUT_S)
+            answer = await self._answer(source)
             if answer.status != NOT_FOUND:  # a path it has not says nothing of how it does
                 self._heard(str(answer.status))
             if not answer.is_ok:
@@ -146,6 +166,12 @@ class ServerPoller:
                 self._heard("refused")
                 return None, Missing(Why.UNREACHABLE, error.message)
             return None, Missing(Why.MALFORMED, error.message)
+
+    async def _answer(self, source: str) -> Answer:
+        if self._live is None or source != self._steady:
+            return await self._client.get(source, timeout_s=TIMEOUT_S)
+        self._steady = None  # until it has answered
+        return await self._live.get(source, timeout_s=TIMEOUT_S)
 
     def _heard(self, word: str) -> None:
         if word != "200":

@@ -14,6 +14,7 @@ from specctl.facts.listing import group_servers
 from specctl.facts.recent import worth_showing
 from specctl.services.host_reading import list_processes, list_records
 from specctl.services.link_timing import LinkTiming
+from specctl.services.live_answers import LiveAnswers
 from specctl.services.measured_server import reachable_address
 from specctl.services.measuring_watch import MeasuringWatch
 from specctl.services.outside import OutsideView
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from specctl.adapters.clock import Clock
     from specctl.domain.host import Host
     from specctl.domain.launch_record import LaunchRecord
-    from specctl.domain.sample import Sample
+    from specctl.domain.sample import Sample, ServerSample
     from specctl.domain.server import Server, ServerProcess
     from specctl.domain.state import Store
     from specctl.services.connection import Connection
@@ -38,6 +39,12 @@ if TYPE_CHECKING:
     ReadyTimeout = Callable[[Server], float | None]
 
 LOOK_EVERY_S = 2.0
+"""A look is also taken at once: when a GPU has other processes, a server answers otherwise."""
+
+MOST_PAUSES = 3
+"""From one look to the next while every server does what it is there for."""
+
+QUIET_STATES = frozenset({ServerState.READY, ServerState.BUSY})
 POLL_EVERY_S = 1.0
 LOG_WITHIN_S = 5.0
 """So long a look waits for the logs of servers that have ended."""
@@ -82,6 +89,12 @@ class HostWatch:
         self._known: dict[str, ServerWatch] = {} if known is None else known
         self._watches: dict[str, tuple[ServerWatch, list[asyncio.Task[None]]]] = {}
         self._look_now = asyncio.Event()
+        self._holders: frozenset[int] = frozenset()
+        """Processes on the GPUs, in the sample before."""
+
+        self._is_quiet = False
+        """In the last look every server did what it is there for."""
+
         self._first_sample = asyncio.Event()
 
     @property
@@ -131,6 +144,10 @@ class HostWatch:
         raise ConnectionLostError(f"host {self.name}: the agent stopped sampling")
 
     def _show(self, sample: Sample) -> None:
+        holders = holders_of(sample)
+        if holders != self._holders:
+            self._holders = holders
+            self._look_now.set()
         shown = self._outside.explain(sample)
         round_trip_s = self._timing.round_trip_s
         self._store.apply(HostSampled(self.name, self._clock.now(), shown, round_trip_s))
@@ -142,18 +159,23 @@ class HostWatch:
         while True:
             await self.look(group)
             self._look_now.clear()
-            try:
+            await self._until_next_look()
+
+    async def _until_next_look(self) -> None:
+        """Some may be left out while all is quiet."""
+        for _ in range(MOST_PAUSES):
+            with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_EVERY_S):
                     await self._look_now.wait()
-            except TimeoutError:
-                continue
+            if self._look_now.is_set() or not self._is_quiet:
+                return
 
     async def look(self, group: asyncio.TaskGroup) -> None:
         """Look at the servers once and watch those that are new."""
         if self._sample is not None and await self._outside.look(self._sample):
             self._show(self._sample)
         gpus = self._sample.gpus if self._sample else ()
-        holders = {p.pid for gpu in gpus for p in gpu.processes or () if p.pid_is_local}
+        holders = holders_of(self._sample) if self._sample else ()
         processes = await list_processes(self.connection, tuple(sorted(holders)))
         await self._read_records(processes)
         now_s = self._sample.time_s if self._sample else self._clock.now()
@@ -166,6 +188,7 @@ class HostWatch:
             watch.judged(server, self._ready_timeout_s(server))
             for watch, server in zip(watches, seen, strict=True)
         )
+        self._is_quiet = all(server.state in QUIET_STATES for server in judged)
         self._drop_all_but({server.name for server in seen})
         self._store.apply(ServersSeen(self.name, self._clock.now(), judged))
         self._ask_who_measures(group, [s for s in judged if self._is_in_question(s)])
@@ -249,6 +272,17 @@ class HostWatch:
             has_metrics=("--enable-metrics" in server.argv) if server.argv else None,
             is_speculating=(server.algorithm is not None) if server.argv else None,
             meter=watch.log.meter if watch.log else None,
+            live=self._live(server),
+        )
+
+    def _live(self, server: Server) -> LiveAnswers:
+        address = reachable_address(server.bind_address)
+        netloc = f"[{address}]" if ":" in address else address
+        return LiveAnswers(
+            self.connection.agent,
+            f"http://{netloc}:{server.port}",
+            self._keys(self.connection.host, server).headers(),
+            interval_s=POLL_EVERY_S,
         )
 
     async def _follow(self, watch: ServerWatch, log: ServerLog) -> None:
@@ -261,13 +295,23 @@ class HostWatch:
 
     async def _poll_on(self, watch: ServerWatch, poller: ServerPoller) -> None:
         """Not once it has ended: another server may answer on its port then."""
-        while True:
-            if watch.server.state in ASKED_IN:
-                await self._poll_once(watch, poller)
-            await self._clock.sleep(POLL_EVERY_S + poller.pause_s)
+        try:
+            while True:
+                if watch.server.state in ASKED_IN:
+                    await self._poll_once(watch, poller)
+                else:
+                    await poller.rest()
+                if not poller.has_waited:
+                    await self._clock.sleep(POLL_EVERY_S + poller.pause_s)
+        finally:
+            await poller.rest()
 
     async def _poll_once(self, watch: ServerWatch, poller: ServerPoller) -> None:
+        http, was_working = poller.http, is_working(watch.sample)
         watch.sample = await poller.poll()
+        self._is_quiet = self._is_quiet and is_working(watch.sample) == was_working
+        if poller.http != http:
+            self._look_now.set()
         self._store.apply(
             ServerSampled(self.name, self._clock.now(), watch.server.name, watch.sample)
         )
@@ -283,3 +327,14 @@ class HostWatch:
     def _drop(self, name: str) -> None:
         for task in self._watches.pop(name, (None, []))[1]:
             task.cancel()
+
+
+def holders_of(sample: Sample) -> frozenset[int]:
+    """Processes of this host on its GPUs."""
+    gpus = sample.gpus or ()
+    return frozenset(p.pid for gpu in gpus for p in gpu.processes or () if p.pid_is_local)
+
+
+def is_working(sample: ServerSample | None) -> bool:
+    """It says that requests are running."""
+    return bool(sample is not None and sample.running_requests)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from specctl.domain.history import Span
 from specctl.domain.state import State, Store
 from specctl.tui.actions import ACTIONS, Kind, refusal
 from specctl.tui.alarm import Alarm
-from specctl.tui.bridge import Pace, StateChanged, listen
+from specctl.tui.bridge import GATHERED_S, Pace, StateChanged, listen
 from specctl.tui.colourless import filters
 from specctl.tui.commanding import Commanding
 from specctl.tui.going import Going
@@ -39,10 +40,10 @@ if TYPE_CHECKING:
     from textual.driver import Driver
     from textual.filter import LineFilter
     from textual.screen import Screen
-    from textual.timer import Timer
 
     from specctl.services.outcome import Outcome
     from specctl.tui.actions import Action
+    from specctl.tui.panel import Kinds
     from specctl.tui.services import Services
 
 TICK_S, LOOK_S = 1.0, 2.0
@@ -101,7 +102,7 @@ class SpecctlApp(Going):
         self._open_folder, self._look = open_folder, look
         self._offset_s = offset_s
         self._pace = Pace(time.monotonic)
-        self._next_frame: Timer | None = None
+        self._next_frame: asyncio.TimerHandle | None = None
         self._awaits_numbers = False
         self._palette: Palette | None = None
         self._quit_asked_s = float("-inf")
@@ -163,7 +164,11 @@ class SpecctlApp(Going):
         """Listen, and load what is heavy once the first frame is out."""
         self.animation_level = "none"
         self._unsubscribe = listen(
-            self.store, self.recent, self.post_message, lambda: self._pace.is_waiting
+            self.store,
+            self.recent,
+            self.post_message,
+            lambda: self._pace.is_waiting,
+            self._pace.heard.add,
         )
         self.set_interval(TICK_S, self._tick)
         if self._start is None:
@@ -248,26 +253,35 @@ class SpecctlApp(Going):
         if self._pace.is_waiting and not (has_news and self._awaits_numbers):
             return
         if self._next_frame is not None:
-            self._next_frame.stop()
+            self._next_frame.cancel()
         wait_s = self._pace.wait_s(has_news=has_news)
         self._pace.is_waiting, self._awaits_numbers = wait_s > 0, not has_news
         if wait_s > 0:
-            self._next_frame = self.set_timer(wait_s, self._due)
+            self._next_frame = asyncio.get_running_loop().call_later(
+                wait_s, self.call_later, self._due
+            )
         else:
             self.repaint()
 
     def _due(self) -> None:
         """The next frame, unless a key had one painted meanwhile: then the one after that."""
         self._pace.is_waiting, self._next_frame = False, None
-        self.paint_soon(has_news=not self._awaits_numbers)
+        wait_s = self._pace.wait_s(has_news=not self._awaits_numbers)
+        if wait_s > GATHERED_S:
+            self.paint_soon(has_news=not self._awaits_numbers)
+        else:
+            self.repaint(frozenset(self._pace.heard) if self._awaits_numbers else None)
 
-    def repaint(self) -> None:
-        """Paint what differs on what is in sight; while paused that is the footer."""
+    def repaint(self, heard: Kinds | None = None) -> None:
+        """Paint what differs on what is in sight; while paused that is the footer.
+
+        Of what only numbers brought, panels that show none of those `heard` are left as they are.
+        """
         began_s = time.thread_time()
-        self._paint()
+        self._paint(heard)
         self._pace.painted(time.thread_time() - began_s)
 
-    def _paint(self) -> None:
+    def _paint(self, heard: Kinds | None) -> None:
         if self.scene.paused_at_s is None:
             self.scene = self._scene(self.store.state)
         else:
@@ -277,7 +291,10 @@ class SpecctlApp(Going):
         if stack and isinstance(stack[-1], PanelScreen | Dialog):
             self.work.guide.follow(self.work.moment)
             for screen in in_sight(stack):
-                screen.repaint()
+                if heard is None:
+                    screen.repaint()
+                else:
+                    screen.repaint_touched(heard)
 
     def do_live_pause(self) -> None:
         """Freeze the picture while sampling goes on; again: jump to now."""

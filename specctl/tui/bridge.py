@@ -13,16 +13,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from specctl.domain.events import Event
+    from specctl.domain.server import ServerState
     from specctl.domain.state import State, Store
     from specctl.tui.scene import Recent
 
 FRAME_S, SLOWEST_FRAME_S = 0.2, 1.0
 """Shortest time between two repaints, and the longest that a frame's cost makes it."""
 
-NUMBERS_SHARE = 0.9
-"""Where only numbers and logs went on, as they do all day, a frame an interval of sampling."""
+NUMBERS_SHARE, REST_SHARE = 0.9, 1.1
+"""Where only numbers and logs went on, as they do all day, a frame an interval of sampling.
+
+Samples of hosts bring it; what else there is waits for them, or a little longer than they take.
+"""
 
 NUMBERS = (HostSampled, ServerSampled, ServersSeen, LogRead)
+
+GATHERED_S = 0.03
+"""A frame of numbers waits so long for those of the same instant, and has them too."""
 
 TICK_S = 0.9
 """Clocks and ages are painted so often where nothing else changes."""
@@ -49,20 +56,33 @@ def _none_awaited() -> bool:
     return False
 
 
+def _unheard(kind: type[Event]) -> None:
+    """Nobody asks what was heard."""
+    del kind
+
+
 def listen(
     store: Store,
     recent: Recent,
     post: Callable[[Message], object],
     is_awaited: Callable[[], bool] = _none_awaited,
+    hear: Callable[[type[Event]], object] = _unheard,
 ) -> Callable[[], None]:
     """Record every event and post the state after it; returns what stops that.
 
-    Numbers are not posted while a frame `is_awaited`: it will show them.
+    Numbers are not posted while a frame `is_awaited`: it will show them, and `hear` is told of
+    what kind they are.
     """
+    standing: dict[str, list[tuple[str, ServerState]]] = {}
 
     def take(event: Event, state: State) -> None:
         recent.record(event)
+        hear(type(event))
         has_news = not isinstance(event, NUMBERS)
+        if isinstance(event, ServersSeen):
+            before = standing.get(event.host)
+            standing[event.host] = now = [(one.name, one.state) for one in event.servers]
+            has_news = now != before
         if has_news or not is_awaited():
             post(StateChanged(state, has_news=has_news))
 
@@ -80,12 +100,16 @@ class Pace:
         self.is_waiting = False
         """A timer will have the next frame painted."""
 
+        self.heard: set[type[Event]] = set()
+        """Kinds of events since the last frame."""
+
     def wait_s(self, *, has_news: bool = True) -> float:
         """How long until a frame may be painted; 0 for now."""
-        frame_s = (
-            self._frame_s if has_news else max(self._frame_s, NUMBERS_SHARE * self.sampled_every_s)
-        )
-        return max(0.0, self._last_s + frame_s - self._clock())
+        if has_news:
+            return max(0.0, self._last_s + self._frame_s - self._clock())
+        share = NUMBERS_SHARE if HostSampled in self.heard else REST_SHARE
+        frame_s = max(self._frame_s, share * self.sampled_every_s)
+        return max(GATHERED_S, self._last_s + frame_s - self._clock())
 
     @property
     def is_old(self) -> bool:
@@ -95,4 +119,5 @@ class Pace:
     def painted(self, cost_s: float = 0.0) -> None:
         """A frame was painted, and took so much processor time."""
         self._last_s = self._clock()
+        self.heard.clear()
         self._frame_s = min(max(FRAME_S, REST * cost_s), SLOWEST_FRAME_S)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -12,6 +13,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from specctl.tui.bridge import TICK_S
 from specctl.tui.pressing import named
 from specctl.tui.render.chrome import replayed, simulated
 from specctl.tui.render.frames import Kept, framed
@@ -21,14 +23,17 @@ from specctl.tui.render.lines import Drawing, Line, fit
 from specctl.tui.themes import BARE, BARE_GROUNDS, ON_GROUND, STYLES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from textual import events
     from textual.color import Color
     from textual.filter import LineFilter
 
+    from specctl.domain.events import Event
     from specctl.services.outcome import Outcome
     from specctl.tui.scene import Scene
+
+    Kinds = frozenset[type[Event]]
 
 
 class Palette:
@@ -123,6 +128,9 @@ class Look:
 class Painted(Widget):
     """Draws a list of lines, built once for a size and kept until it is asked to repaint."""
 
+    hears: Kinds | None = None
+    """The numbers that it shows; None for any. Clocks and ages move on once a second anyway."""
+
     class Hit(Message):
         """A key or a button that is written on it was clicked."""
 
@@ -133,6 +141,7 @@ class Painted(Widget):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
         self._chain = 0
+        self._built_at_s = float("-inf")
         self._painted: list[Line] | None = None
         self._painted_for = (0, 0)
         self._look: Look | None = None
@@ -151,8 +160,15 @@ class Painted(Widget):
         """The lines for a size, each exactly `cells` wide."""
         raise NotImplementedError
 
+    def is_touched(self, heard: Kinds) -> bool:
+        """It shows some of the numbers that were heard of, or it is a while since it was built."""
+        if self.hears is None or self.hears & heard:
+            return True
+        return time.monotonic() - self._built_at_s >= TICK_S
+
     def repaint(self) -> None:
         """Build again, and have the lines that differ painted."""
+        self._built_at_s = time.monotonic()
         cells, rows = self.outer_size
         if not self.display or not self.is_mounted or cells == 0 or rows == 0:
             return
@@ -253,8 +269,17 @@ class Painted(Widget):
         return self._look
 
 
+def repaint_touched(widgets: Iterable[Painted], heard: Kinds) -> None:
+    """Have those repainted that show some of the numbers `heard`."""
+    for widget in widgets:
+        if widget.is_touched(heard):
+            widget.repaint()
+
+
 class Bar(Painted):
     """One line at the top or the bottom."""
+
+    hears: Kinds | None = frozenset()
 
     def draw(self, cells: int) -> Line:
         """The line."""

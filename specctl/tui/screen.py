@@ -13,7 +13,7 @@ from specctl.tui import arrange
 from specctl.tui.actions import BY_ID, Target, actions_on, refusal
 from specctl.tui.bars import Footer, GuideBar, Header, TooSmall
 from specctl.tui.colourless import behind
-from specctl.tui.panel import Painted, Panel
+from specctl.tui.panel import Painted, Panel, repaint_touched
 from specctl.tui.pressing import press
 from specctl.tui.render.hits import ACTION
 from specctl.tui.render.lines import Line, plain
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from specctl.tui.application import SpecctlApp
     from specctl.tui.arrange import Place, Places
+    from specctl.tui.panel import Kinds
 
 Prompt = Callable[[int], Line]
 """Draws what covers the footer, for a width."""
@@ -158,6 +159,10 @@ class PanelScreen(Screen[None]):
             self.place()
         for widget in self.query(Painted):
             widget.repaint()
+
+    def repaint_touched(self, heard: Kinds) -> None:
+        """Where only numbers went on: have those paint what differs that show them."""
+        repaint_touched(self.query(Painted), heard)
 
     @property
     def panel(self) -> Panel | None:
@@ -373,6 +378,10 @@ class Dialog(Modal[Answer]):
             self.place()
         for widget in self.query(Painted):
             widget.repaint()
+
+    def repaint_touched(self, heard: Kinds) -> None:
+        """Where only numbers went on: have those paint what differs that show them."""
+        repaint_touched(self.query(Painted), heard)
 
 
 def in_sight(stack: Sequence[Screen[Any]]) -> Iterator[PanelScreen | Dialog[Any]]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.driver import Driver
 
+from specctl.tui.keyboard import Keyboard
 from specctl.tui.terminal_output import TerminalOutput
 
 if TYPE_CHECKING:
@@ -65,5 +66,5 @@ def whole_frames(driver: type[Driver]) -> type[Driver]:
     """The driver to use instead of one that writes to a terminal."""
     if driver.__name__ != "LinuxDriver":
         return driver
-    made: Any = type("WholeFramesDriver", (WholeFrames, driver), {})
+    made: Any = type("WholeFramesDriver", (WholeFrames, Keyboard, driver), {})
     return made  # type: ignore[no-any-return]

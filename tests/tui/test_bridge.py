@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from specctl.domain.events import HostSampled, LinkChanged, LogRead, ServerSampled
+from specctl.domain.events import HostSampled, LinkChanged, LogRead, ServerSampled, ServersSeen
+from specctl.domain.server import ServerState
 from specctl.domain.state import State, Store
 from specctl.tui import bridge
 from specctl.tui.bridge import (
     FRAME_S,
     REST,
     SLOWEST_FRAME_S,
+    TICK_S,
     Pace,
     StateChanged,
     listen,
@@ -25,6 +28,9 @@ from tests.tui.fakes import DemoApp
 
 if TYPE_CHECKING:
     from textual.geometry import Region
+
+    from specctl.domain.events import Event
+    from specctl.tui.panel import Kinds
 
 
 def test_a_newer_state_replaces_one_that_waits() -> None:
@@ -90,9 +96,55 @@ def test_numbers_wait_for_their_own_rhythm_and_news_do_not() -> None:
     assert pace.wait_s() == pytest.approx(FRAME_S)
     for interval_s in (0.5, 1.0, 2.0):
         pace.sampled_every_s = interval_s
+        pace.heard.clear()
+        assert pace.wait_s(has_news=False) == pytest.approx(bridge.REST_SHARE * interval_s)
+        pace.heard.add(HostSampled)
         assert pace.wait_s(has_news=False) == pytest.approx(bridge.NUMBERS_SHARE * interval_s)
     pace.sampled_every_s = 0.05
     assert pace.wait_s(has_news=False) == pytest.approx(FRAME_S)
+    now_s += 60.0
+    assert pace.wait_s() == 0
+    assert pace.wait_s(has_news=False) == bridge.GATHERED_S
+    pace.painted()
+    assert not pace.heard
+
+
+def test_servers_that_are_as_they_were_are_no_news() -> None:
+    store, posted = Store(), list[Any]()
+    listen(store, Recent(), posted.append)
+    server = parts.server()
+    for state in (ServerState.READY, ServerState.READY, ServerState.CRASHED):
+        store.apply(ServersSeen("h", 0.0, (replace(server, state=state),)))
+    store.apply(ServersSeen("other", 0.0, ()))
+    store.apply(ServersSeen("other", 0.0, ()))
+    store.apply(ServersSeen("h", 0.0, ()))
+
+    assert [message.has_news for message in posted] == [True, False, True, True, False, True]
+
+
+async def test_numbers_are_painted_where_they_are_shown_and_clocks_once_a_second(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    repaint, built = Painted.repaint, list[str]()
+
+    def noted(self: Painted) -> None:
+        built.append(self.id or type(self).__name__)
+        repaint(self)
+
+    async with running(story.pro6k_01(), "enter") as (app, _, _):
+        monkeypatch.setattr(Painted, "repaint", noted)
+
+        def painted(*kinds: type[Event]) -> set[str]:
+            built.clear()
+            app.repaint(frozenset(kinds) if kinds else None)
+            return set(built) - {"TooSmall"}
+
+        everything = painted()
+        assert painted(HostSampled) == {"gpus"}
+        assert painted(ServerSampled, LogRead) == {"throughput", "server", "log"}
+        for widget in app.screen.query(Painted):
+            widget._built_at_s -= TICK_S
+        assert painted(HostSampled) == everything
 
 
 def test_what_is_measured_again_and_again_is_no_news() -> None:
@@ -124,9 +176,9 @@ async def test_a_burst_of_events_is_painted_at_most_five_times_a_second(
         await pilot.pause()
         repaint = app.repaint
 
-        def counted() -> None:
+        def counted(heard: Kinds | None = None) -> None:
             painted.append(1)
-            repaint()
+            repaint(heard)
 
         monkeypatch.setattr(app, "repaint", counted)
         sample = parts.host_sample(parts.pro6k_gpus())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from specctl.domain.events import HostSampled, LogRead, ServerSampled, ServersSeen
 from specctl.tui.panel import Panel
 from specctl.tui.render.alerts import OF_GPUS, OF_SERVER, OF_THROUGHPUT, alert_note, noted
 from specctl.tui.render.gpu_note import server_note
@@ -26,6 +27,7 @@ class GpusPanel(Panel):
     """One line a GPU; with the focus a cursor, whose GPU the bottom edge tells of."""
 
     number = "1"
+    hears = frozenset({HostSampled})
 
     def __init__(self) -> None:
         super().__init__(id="gpus")
@@ -79,6 +81,7 @@ class ThroughputPanel(ServerPart):
     """Tokens per second and accept length against what they must beat."""
 
     number = "2"
+    hears = frozenset({ServerSampled})
 
     def __init__(self) -> None:
         super().__init__(id="throughput")
@@ -98,6 +101,7 @@ class ServerPanel(ServerPart):
     """State, evidence, origin, arguments."""
 
     number = "3"
+    hears = frozenset({ServerSampled, ServersSeen})
 
     def __init__(self) -> None:
         super().__init__(id="server")
@@ -115,6 +119,7 @@ class LogPanel(ServerPart):
     """The end of the log, or what was scrolled back to."""
 
     number = "4"
+    hears = frozenset({LogRead})
 
     def __init__(self) -> None:
         super().__init__(id="log")
@@ -135,6 +140,7 @@ class ProcessesPanel(ServerPart):
     """Who holds the GPUs."""
 
     number = "5"
+    hears = frozenset()
 
     def __init__(self) -> None:
         super().__init__(id="processes")

@@ -91,9 +91,7 @@ async def _serve(
 
 async def _read_request(reader: asyncio.StreamReader) -> bytes:
     head = await reader.readuntil(b"\r\n\r\n")
-    length = next(
-        int(line.split(b":")[1])
-        for line in head.split(b"\r\n")
-        if line.lower().startswith(b"content-length")
-    )
+    lines = head.lower().split(b"\r\n")
+    lengths = [int(line.split(b":")[1]) for line in lines if line.startswith(b"content-length")]
+    length = lengths[0] if lengths else 0
     return head + await reader.readexactly(length)

@@ -7,7 +7,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from specctl.adapters.sglang import SglangClient
+from specctl.adapters.sglang import Answer, SglangClient
+from specctl.domain.errors import DeadlineError, ServerAnswerError
 from specctl.domain.missing import Why
 from specctl.services.polling import LONGEST_PAUSE_S, READY_EVERY_S, ServerPoller
 
@@ -103,13 +104,14 @@ async def test_a14_a_server_that_times_out_is_left_alone_ever_longer():
     server = Server(v1__loads=httpx.ReadTimeout("silence"))
     poller = server.poller(Clock())
     pauses = []
+    samples = []
     for _ in range(7):
-        sample = await poller.poll()
+        samples.append(await poller.poll())
         pauses.append(poller.pause_s)
     assert server.asked == ["/v1/loads"] * 7, "no other path is tried while one hangs"
     assert pauses == sorted(pauses)
     assert pauses[-1] == LONGEST_PAUSE_S
-    assert sample.reason("tokens_per_s").why is Why.TIMED_OUT
+    assert samples[-1].reason("tokens_per_s").why is Why.TIMED_OUT
 
 
 async def test_the_pause_ends_with_the_first_answer():
@@ -175,3 +177,75 @@ async def test_health_is_never_asked():
     for _ in range(3):
         await poller.poll()
     assert not [path for path in server.asked if "health" in path or "generate" in path]
+
+
+class Heard:
+    """What the agent hears; after `answers` it hears nothing."""
+
+    def __init__(self, *answers: Answer | Exception) -> None:
+        self.answers, self.asked, self.closed = list(answers), list[str](), 0
+
+    async def get(self, path: str, *, timeout_s: float) -> Answer:
+        assert timeout_s > 0
+        self.asked.append(path)
+        found = self.answers.pop(0)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    async def close(self) -> None:
+        self.closed += 1
+
+
+async def test_what_answered_is_heard_from_the_agent_from_then_on():
+    loads = Answer(200, LOADS, "/v1/loads")
+    server, clock, heard = Server(v1__loads=LOADS), Clock(), Heard(loads, loads)
+    poller = server.poller(clock, has_metrics=False, live=heard)
+    assert not poller.has_waited
+    samples = []
+    for _ in range(3):
+        samples.append(await poller.poll())
+        clock.time_s += 1
+        assert poller.has_waited
+    assert server.asked.count("/v1/loads") == 1
+    assert heard.asked == ["/v1/loads"] * 2
+    assert {sample.source for sample in samples} == {"/v1/loads"}
+
+    await poller.rest()
+    assert not poller.has_waited
+    assert heard.closed == 1
+    await poller.poll()
+    assert server.asked.count("/v1/loads") == 2
+
+
+@pytest.mark.parametrize(
+    ("broken", "http"),
+    [
+        (ServerAnswerError("nothing listens"), "refused"),
+        (DeadlineError("late"), "timed out"),
+        (Answer(503, b"", "/v1/loads"), "503"),
+    ],
+)
+async def test_a_server_that_no_longer_answers_the_agent_is_asked_as_any_other(broken, http):
+    server, clock, heard = Server(v1__loads=LOADS), Clock(), Heard(broken)
+    poller = server.poller(clock, has_metrics=False, version=None, live=heard)
+    await poller.poll()
+    clock.time_s += 1
+    server.answers.clear()
+    await poller.poll()
+    assert not poller.has_waited
+    assert poller.http == http
+    asked = len(server.asked)
+    server.answers["/v1/loads"] = LOADS
+    await poller.poll()
+    assert len(server.asked) > asked
+    assert len(heard.asked) == 1
+
+
+async def test_a_server_without_a_small_answer_is_asked_by_requests():
+    server, heard = Server(metrics=METRICS), Heard()
+    poller = server.poller(Clock(), version="0.5.2", live=heard)
+    for _ in range(2):
+        await poller.poll()
+        assert not poller.has_waited
+    assert heard.asked == []

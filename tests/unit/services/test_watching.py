@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -62,7 +63,10 @@ class EndedError(Exception):
 
 
 class Poller:
-    http, pause_s = "200", 0.0
+    http, pause_s, has_waited = "200", 0.0, False
+
+    async def rest(self) -> None:
+        """Nothing is heard."""
 
     async def poll(self) -> object:
         return parts.server_sample(50.0, 1.5)
@@ -89,3 +93,68 @@ async def test_the_port_of_a_server_that_ended_is_not_asked() -> None:
         await watch._poll_on(server, poller)
 
     assert [type(event) for event in heard] == [ServerSampled, ServerSampled]
+
+
+def gpu_sample(*pids: int) -> Any:
+    gpus = parts.pro6k_gpus()
+    [one, *_] = gpus[0].processes or ()
+    held = tuple(replace(one, pid=pid) for pid in pids)
+    return parts.host_sample((replace(gpus[0], processes=held), *gpus[1:]))
+
+
+async def test_other_processes_on_a_gpu_are_looked_at_at_once() -> None:
+    watch = host_watch(Store())
+    outside: Any = SimpleNamespace(explain=lambda sample: sample)
+    watch._outside = outside
+    looks: list[bool] = []
+    for pids in ((7,), (7,), (7, 8), (7, 8), (8,)):
+        watch._look_now.clear()
+        watch._show(gpu_sample(*pids))
+        looks.append(watch._look_now.is_set())
+
+    assert looks == [True, False, True, False, True]
+
+
+@pytest.mark.parametrize(("is_quiet", "pauses"), [(True, watching.MOST_PAUSES), (False, 1)])
+async def test_looks_are_left_out_while_all_is_quiet(
+    monkeypatch: pytest.MonkeyPatch, is_quiet: bool, pauses: int
+) -> None:
+    monkeypatch.setattr(watching, "LOOK_EVERY_S", 0.05)
+    watch = host_watch(Store())
+    watch._is_quiet = is_quiet
+    before_s = time.monotonic()
+    await watch._until_next_look()
+    assert time.monotonic() - before_s == pytest.approx(pauses * 0.05, abs=0.045)
+
+    watch._is_quiet = True
+    watch.look_now()
+    before_s = time.monotonic()
+    await watch._until_next_look()
+    assert time.monotonic() - before_s < 0.04
+
+
+async def test_a_server_that_answers_otherwise_is_looked_at_at_once_and_one_that_begins_soon() -> (
+    None
+):
+    watch = host_watch(Store())
+    server = ServerWatch(parts.server(), Waiting())
+    poller: Any = Poller()
+    poller.sample = parts.server_sample(50.0, 1.5)
+
+    async def poll(http: str, running: int) -> tuple[bool, bool]:
+        watch._look_now.clear()
+        watch._is_quiet = True
+        poller.answer = http, replace(parts.server_sample(50.0, 1.5), running_requests=running)
+        await watch._poll_once(server, poller)
+        return watch._look_now.is_set(), watch._is_quiet
+
+    async def answered() -> object:
+        poller.http, sample = poller.answer
+        return sample
+
+    poller.poll = answered
+    assert await poll("200", 3) == (False, False)
+    assert await poll("200", 2) == (False, True)
+    assert await poll("200", 0) == (False, False)
+    assert await poll("503", 0) == (True, True)
+    assert await poll("503", 0) == (False, True)
