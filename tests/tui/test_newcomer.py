@@ -89,7 +89,7 @@ def test_what_stops_is_marked_as_it_is_seen_and_not_as_unknown() -> None:
 
 
 def test_a_probe_is_shown_in_words_before_the_figures_as_they_were_kept() -> None:
-    sheet = trials.run_sheet("42c0ffee")
+    sheet = trials.run_sheet(trials.OTHERS[0].id)
     told = replace(sheet, measured=(("throughput", "51.9 tok/s  over the window"),))
     names = [line for line in plain(run_lines(told, 90)).splitlines() if line.isupper()]
     assert names[:2] == ["MEASURED", "FIGURES, AS KEPT"]
