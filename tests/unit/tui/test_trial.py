@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from specctl.domain.runs import RunBrief, RunKind
 from specctl.domain.training import TrainedOn
 from specctl.domain.trial.predicting import Predicted
 from specctl.tui.render.arms import arm_lines
@@ -123,3 +124,13 @@ def test_a_warm_trial_is_called_warm_in_the_list_and_on_its_screen():
         drawing = draw_answer(scene_of([]), sheet, None, 100, is_short=False)
         assert ("mixed, warm after others" in text_of([drawing.summary])) is is_warm
         assert ("warm after others" in " ".join(text_of(drawing.body).split())) is is_warm
+
+
+def test_a_forecast_of_no_host_is_a_row_that_says_so():
+    entry = RunBrief(
+        "f0f0f0f0", RunKind.FORECAST, None, ("ngram",), 100.0, 101.0,
+        "accept length 1.98 cold; no step cost", simulated=False,
+    )  # fmt: skip
+    text = text_of([trial_row(entry, 160.0, 160, is_running=False)])
+    assert "no host" in text
+    assert "accept length 1.98 cold" in text
