@@ -82,9 +82,12 @@ def _stop_checks(server: Server, reading: Preflight, *, now: bool) -> tuple[Chec
     checks = [start_checks.check_read_only(reading), _check_rank(server)]
     requests = server.evidence.running_requests
     if requests:
-        what = "they are ended at once" if now else "they are waited for, up to the deadline"
-        words = f"{requests} request{'s are' if requests > 1 else ' is'} running: {what}"
-        checks.append(warned("requests", words, "--now ends them; without it they may finish."))
+        many = requests > 1
+        they = "they are" if many else "it is"
+        what = f"{they} ended at once" if now else f"{they} waited for, up to the deadline"
+        words = f"{requests} request{'s are' if many else ' is'} running: {what}"
+        ends = f"stop --now ends {'them' if many else 'it'}, as does :abort on the screen."
+        checks.append(warned("requests", words, ends))
     elif requests is None:
         checks.append(passed("requests", "whether requests are running is not known"))
     else:

@@ -68,7 +68,8 @@ def test_foreign_needs_its_pid():
     ("running", "now", "typed", "level", "words"),
     [
         (2, False, None, Level.WARN, "2 requests are running: they are waited for"),
-        (1, True, "gpu8", Level.WARN, "1 request is running: they are ended at once"),
+        (1, True, "gpu8", Level.WARN, "1 request is running: it is ended at once"),
+        (1, False, None, Level.WARN, "1 request is running: it is waited for, up to the deadline"),
         (0, True, None, Level.PASS, "none is running"),
         (None, False, None, Level.PASS, "is not known"),
     ],
@@ -80,6 +81,7 @@ def test_requests(running, now, typed, level, words):
     found = next(check for check in plan.checks if check.name == "requests")
     assert found.level is level
     assert words in found.words
+    assert not running or ":abort on the screen" in found.next_step
 
 
 def test_what_is_gone_needs_no_step():
