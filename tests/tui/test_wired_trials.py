@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,10 +10,12 @@ import pytest
 
 from specctl.adapters.ledger import Ledger
 from specctl.domain.errors import UsageError
+from specctl.domain.forecast.kept import report_json
 from specctl.domain.runs import Provenance, Run, RunKind
 from specctl.domain.state import Store
 from specctl.domain.training import TrainedOn
 from specctl.domain.trial.trial_json import block_json, plan_json
+from specctl.services.launch import recipe_hash
 from specctl.services.screening_plan import ScreeningProposal
 from specctl.services.trial import read_trial
 from specctl.services.trial_plan import Proposal
@@ -20,6 +23,7 @@ from specctl.tui import wired_screening, wired_trials
 from specctl.tui.services import Reference
 from specctl.tui.wiring import open_services
 from tests.tui import trials
+from tests.unit.domain.forecast.kept import kept_report
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -155,6 +159,29 @@ async def test_a_plan_is_made_by_the_service_of_the_command(services: WorkspaceS
     assert isinstance(proposal, Proposal)
     assert (proposal.plan.baseline, proposal.plan.profile) == ("other-plain", "draft")
     assert any("AB BA BA AB" in words for words in proposal.words)
+
+
+async def test_a_plan_is_predicted_by_a_kept_forecast_where_the_baseline_is_plain(
+    services: WorkspaceServices, tmp_path: Path
+) -> None:
+    recipe = recipe_hash(services._workspace.profile("draft", on="here"))
+    provenance = Provenance("0.1.0", "kim@desk", None, recipes={"draft": recipe})
+    with closing(Ledger(tmp_path / "ledger.db")) as ledger:
+        ledger.add(
+            Run("f0f0f0f0", RunKind.FORECAST, None, ("draft",), 1.0, 2.0, "", provenance,
+                report_json(kept_report()))
+        )  # fmt: skip
+
+    ask = services.ask_trial("here", "draft")
+    plain = await services.plan_trial(ask)
+    drafting = await services.plan_trial(replace(ask, baseline="orphan"))
+
+    assert isinstance(plain, Proposal)
+    assert isinstance(drafting, Proposal)
+    assert plain.plan.predicted[0].is_forecast
+    assert any("by forecast f0f0f0f0 of 8 answers" in words for words in plain.words)
+    assert drafting.plan.predicted[0].missing is not None
+    assert "orphan speculates" in drafting.plan.predicted[0].missing.detail
 
 
 async def test_a_warm_trial_gives_the_break_even_where_no_cold_one_does(
