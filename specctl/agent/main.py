@@ -44,6 +44,9 @@ what it returns is the stream's end.
 EMITTING = frozenset({"probe"})
 """Ops whose function takes `(params, emit, is_cancelled)` and returns the stream's end."""
 
+GATHERED = frozenset({"sample", "tail", "answers"})
+"""Streams whose items are sent together; the first of each goes out at once."""
+
 REQUESTS_MAX = 64
 
 
@@ -137,9 +140,10 @@ class Requests:
         self, identifier: Any, op: str, params: Dict[str, Any], cancelled: threading.Event
     ) -> Dict[str, Any]:
         function = _find(op)
+        send = self._writer.send
 
         def emit(item: Dict[str, Any]) -> None:
-            self._writer.send({"id": identifier, "item": item})
+            send({"id": identifier, "item": item})
 
         if op in EMITTING:
             return {"end": function(params, emit, cancelled.is_set)}
@@ -155,6 +159,8 @@ class Requests:
                 result.close()
                 return {"end": {"cancelled": True}}
             emit(item)
+            if op in GATHERED:
+                send = self._writer.send_soon
 
 
 def _find(op: str) -> Callable[..., Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+import time
 from typing import Any, Dict, Generator, Optional
 
 from . import asked
@@ -18,7 +19,10 @@ def tail(params: Dict[str, Any], cancelled: Any) -> Generator[Dict[str, Any], No
 
     With `follow` it waits for more, also for a file that does not exist yet; else it ends at the
     end. `inode` is that of the file the offset belongs to: another one is read from its start.
+    With `every_s` it looks for more when the host's clock is at a multiple of that, as samples do.
     """
+    every_s = asked.seconds(params, "every_s", POLL_S, 0.05)
+    is_aligned = "every_s" in params
     follower = Follower(
         path=os.path.expanduser(asked.text(params, "path")),
         offset=asked.integer(params, "offset", 0),
@@ -33,7 +37,9 @@ def tail(params: Dict[str, Any], cancelled: Any) -> Generator[Dict[str, Any], No
             item = follower.step()
             if item is not None:
                 yield item
-            elif not follow or cancelled.wait(POLL_S):
+            elif not follow or cancelled.wait(
+                every_s - time.time() % every_s if is_aligned else every_s
+            ):
                 return follower.place()
             if cancelled.is_set():
                 return follower.place()

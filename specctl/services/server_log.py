@@ -61,14 +61,19 @@ class ServerLog:
         """Seconds since it last grew, as far as it was watched."""
         return None if self.grew_at_s is None else self._clock.now() - self.grew_at_s
 
-    async def follow(self, agent: AgentChannel) -> AsyncIterator[tuple[LogLine, ...]]:
-        """New lines as they come, the old ones first, until cancelled.
+    async def follow(
+        self, agent: AgentChannel, *, every_s: float | None = None
+    ) -> AsyncIterator[tuple[LogLine, ...]]:
+        """New lines as they come, or at the instants of samples, the old ones first.
 
-        Followed again, through another connection, it goes on where it was: no line is lost or
-        read twice.
+        It goes on until cancelled. Followed again, through another connection, it goes on where it
+        was: no line is lost or read twice.
         """
         offset, inode = self._place or await self._read_head(agent)
-        stream = agent.stream("tail", path=self.path, offset=offset, inode=inode, follow=True)
+        paced = {} if every_s is None else {"every_s": every_s}
+        stream = agent.stream(
+            "tail", path=self.path, offset=offset, inode=inode, follow=True, **paced
+        )
         async with stream:
             async for item in stream:
                 is_missing = item.get("event") == "missing"

@@ -287,7 +287,8 @@ class HostWatch:
 
     async def _follow(self, watch: ServerWatch, log: ServerLog) -> None:
         try:
-            async for lines in log.follow(self.connection.agent):
+            every_s = min(self._interval_s, POLL_EVERY_S)
+            async for lines in log.follow(self.connection.agent, every_s=every_s):
                 shown = tuple(line.shown for line in lines)
                 self._store.apply(LogRead(self.name, self._clock.now(), watch.server.name, shown))
         except AgentAnswerError as error:

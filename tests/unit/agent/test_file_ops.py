@@ -3,6 +3,7 @@ from __future__ import annotations
 import base64
 import os
 import threading
+import time
 
 import pytest
 
@@ -201,3 +202,15 @@ def test_tail_reads_on_through_a_deleted_file(tmp_path):
         file.flush()
         (tmp_path / "log").unlink()
         assert _tail(f"/proc/self/fd/{file.fileno()}")[0] == b"still here\n"
+
+
+def test_a_tail_may_come_at_the_instants_of_samples(tmp_path):
+    file = tmp_path / "log"
+    file.write_bytes(b"what was there comes at once\n")
+    follow = Following(file, every_s=0.2)
+    follow.next()
+    for _ in range(3):
+        with file.open("ab") as log:
+            log.write(b"line\n")
+        assert follow.next()[0] == b"line\n"
+        assert time.time() % 0.2 < 0.1
