@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,13 +15,15 @@ from specctl.domain.history import Span
 from specctl.domain.state import State, Store
 from specctl.tui.actions import ACTIONS, Kind, refusal
 from specctl.tui.alarm import Alarm
-from specctl.tui.bridge import GATHERED_S, Pace, StateChanged, listen
+from specctl.tui.bridge import Pace, StateChanged, listen
 from specctl.tui.colourless import filters
 from specctl.tui.commanding import Commanding
+from specctl.tui.frames import Frames
 from specctl.tui.going import Going
 from specctl.tui.guarding import explained, no_lab, toggle
 from specctl.tui.later import Later
-from specctl.tui.panel import Painted, Palette
+from specctl.tui.palette import Palette
+from specctl.tui.panel import Painted
 from specctl.tui.render.chrome import marked
 from specctl.tui.scene import Recent, Scene, no_details
 from specctl.tui.screen import Dialog, PanelScreen, in_sight
@@ -102,8 +103,7 @@ class SpecctlApp(Going):
         self._open_folder, self._look = open_folder, look
         self._offset_s = offset_s
         self._pace = Pace(time.monotonic)
-        self._next_frame: asyncio.TimerHandle | None = None
-        self._awaits_numbers = False
+        self._frames = Frames(self._pace, lambda heard=None: self.repaint(heard), self.call_later)
         self._palette: Palette | None = None
         self._quit_asked_s = float("-inf")
         self._unsubscribe: Callable[[], None] = lambda: None
@@ -250,27 +250,7 @@ class SpecctlApp(Going):
 
     def paint_soon(self, *, has_news: bool = True) -> None:
         """Paint now, or when the next frame is due; only news bring that forward."""
-        if self._pace.is_waiting and not (has_news and self._awaits_numbers):
-            return
-        if self._next_frame is not None:
-            self._next_frame.cancel()
-        wait_s = self._pace.wait_s(has_news=has_news)
-        self._pace.is_waiting, self._awaits_numbers = wait_s > 0, not has_news
-        if wait_s > 0:
-            self._next_frame = asyncio.get_running_loop().call_later(
-                wait_s, self.call_later, self._due
-            )
-        else:
-            self.repaint()
-
-    def _due(self) -> None:
-        """The next frame, unless a key had one painted meanwhile: then the one after that."""
-        self._pace.is_waiting, self._next_frame = False, None
-        wait_s = self._pace.wait_s(has_news=not self._awaits_numbers)
-        if wait_s > GATHERED_S:
-            self.paint_soon(has_news=not self._awaits_numbers)
-        else:
-            self.repaint(frozenset(self._pace.heard) if self._awaits_numbers else None)
+        self._frames.soon(has_news=has_news)
 
     def repaint(self, heard: Kinds | None = None) -> None:
         """Paint what differs on what is in sight; while paused that is the footer.

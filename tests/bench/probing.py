@@ -1,6 +1,6 @@
 """What a probe says against the server's own counters, and what sending costs the client.
 
-Real SGLang on this machine's CPU, with the tiny model; both clients stream the same prompts.
+Real SGLang on this machine's CPU, with the tiny model; both clients send the same prompts.
 """
 
 from __future__ import annotations
@@ -79,17 +79,26 @@ async def _probing() -> list[Measured]:
     with folder() as made:
         async with served(made) as (fleet, server):
             apart = [await _apart_percent(fleet, server) for _ in range(PROBES)]
-            ours, theirs = await asyncio.to_thread(_clients, made, server.port or 0)
+            port = server.port or 0
+            streamed = await asyncio.to_thread(_clients, made, port, is_streamed=True)
+            whole = await asyncio.to_thread(_clients, made, port, is_streamed=False)
     return [
         Measured("a probe's tok/s against the server's own counters", "% apart",
                  Side("specctl", tuple(apart)), None, WITHIN_PERCENT,
                  f"{ANSWER_TOKENS} tokens each over the end-to-end times of /metrics, one at a "
                  f"time; real SGLang on the CPU, load {os.getloadavg()[0]:.1f}"),
-        Measured("client CPU of a streamed request", "ms", Side("specctl", ours),
-                 Side("sglang.bench_serving", theirs), HALF,
-                 f"{OUTPUT_TOKENS} tokens each, {AT_A_TIME} at a time, without what a run needs to "
-                 "begin, and without its imports"),
+        _client_row("streamed", *streamed),
+        _client_row("not streamed", *whole),
     ]  # fmt: skip
+
+
+def _client_row(how: str, ours: tuple[float, ...], theirs: tuple[float, ...]) -> Measured:
+    return Measured(
+        f"client CPU of a request, {how}", "ms", Side("specctl", ours),
+        Side("sglang.bench_serving", theirs), HALF,
+        f"{OUTPUT_TOKENS} tokens each, {AT_A_TIME} at a time, without what a run needs to begin, "
+        "and without its imports",
+    )  # fmt: skip
 
 
 @asynccontextmanager
@@ -180,7 +189,9 @@ async def _apart_percent(fleet: Fleet, server: Server) -> float:
     return abs((result.tokens_per_s or 0.0) / counted - 1) * 100
 
 
-def _clients(made: Path, port: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def _clients(
+    made: Path, port: int, *, is_streamed: bool
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Milliseconds of processor time for a request: ours, and those of SGLang's benchmark."""
     prompts = made / "prompts.jsonl"
     asked = [str(prompt.text) for prompt in read_bundled("tiny").prompts]
@@ -189,8 +200,10 @@ def _clients(made: Path, port: int) -> tuple[tuple[float, ...], tuple[float, ...
     prompts.write_text("\n".join(json.dumps({"conversations": pair}) for pair in turns))
     ours, theirs = [], []
     for _ in range(REPEATS):
-        ours.append(_each_ms(_run_ours(port, texts, FEW), _run_ours(port, texts, MANY)))
-        theirs.append(_each_ms(_run_theirs(port, prompts, FEW), _run_theirs(port, prompts, MANY)))
+        few, many = (_run_ours(port, texts[:n], is_streamed=is_streamed) for n in (FEW, MANY))
+        ours.append(_each_ms(few, many))
+        few, many = (_run_theirs(port, prompts, n, is_streamed=is_streamed) for n in (FEW, MANY))
+        theirs.append(_each_ms(few, many))
     return tuple(ours), tuple(theirs)
 
 
@@ -198,22 +211,22 @@ def _each_ms(few_s: float, many_s: float) -> float:
     return (many_s - few_s) / (MANY - FEW) * 1000
 
 
-def _run_ours(port: int, texts: list[str], count: int) -> float:
+def _run_ours(port: int, texts: list[str], *, is_streamed: bool) -> float:
     sampling = {"temperature": 0.0, "max_new_tokens": OUTPUT_TOKENS, "ignore_eos": True}
     requests: list[dict[str, Any]] = [
         {
             "index": place,
             "path": "/generate",
-            "stream": True,
-            "body": {"text": text, "sampling_params": sampling, "stream": True},
+            "stream": is_streamed,
+            "body": {"text": text, "sampling_params": sampling, "stream": is_streamed},
         }
-        for place, text in enumerate(texts[:count])
+        for place, text in enumerate(texts)
     ]
     params = {"url": f"http://127.0.0.1:{port}", "requests": requests, "concurrency": AT_A_TIME}
     return _cpu_s([sys.executable, "-c", OURS], json.dumps(params))
 
 
-def _run_theirs(port: int, prompts: Path, count: int) -> float:
+def _run_theirs(port: int, prompts: Path, count: int, *, is_streamed: bool) -> float:
     argv = [
         str(PYTHON), str(BENCH_SERVING), "--backend", "sglang",
         "--base-url", f"http://127.0.0.1:{port}", "--dataset-name", "custom",
@@ -221,6 +234,7 @@ def _run_theirs(port: int, prompts: Path, count: int) -> float:
         "--num-prompts", str(count), "--sharegpt-output-len", str(OUTPUT_TOKENS),
         "--max-concurrency", str(AT_A_TIME), "--warmup-requests", "0", "--disable-tqdm",
         "--output-file", str(prompts.with_suffix(".out")),
+        *([] if is_streamed else ["--disable-stream"]),
     ]  # fmt: skip
     return _cpu_s(argv, "")
 

@@ -7,7 +7,7 @@ import pytest
 
 import specctl.tui
 from specctl.domain.errors import UsageError
-from specctl.tui.panel import Palette
+from specctl.tui.palette import Palette
 from specctl.tui.settings import Settings, read_settings
 from specctl.tui.themes import BARE, NAMES, SHARED, STYLES, TOKENS, column, own_defaults, theme
 
