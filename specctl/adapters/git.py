@@ -76,7 +76,11 @@ async def workspace_commit(file: str) -> str | None:
     """
     if not file:
         return None
-    output = await _git("-C", _root(file), *_QUIET, *_STATUS)
+    try:
+        root = _root(file)
+    except OSError:  # the current directory was removed, and the path begins there
+        return None
+    output = await _git("-C", root, *_QUIET, *_STATUS)
     return None if output is None else read_status(output)
 
 

@@ -64,10 +64,18 @@ def secrets_file() -> Path:
 
 def short(path: Path) -> str:
     """A path as people write it: below the current directory, or `~`, where it can be."""
-    for base, mark in ((Path.cwd(), ""), (Path.home(), "~/")):
-        if path.is_relative_to(base):
+    for base, mark in ((here(), ""), (Path.home(), "~/")):
+        if base is not None and path.is_relative_to(base):
             return mark + str(path.relative_to(base))
     return str(path)
+
+
+def here() -> Path | None:
+    """The current directory; None where it was removed meanwhile."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return None
 
 
 def from_home(path: Path) -> str:

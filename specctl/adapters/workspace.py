@@ -307,10 +307,10 @@ def _unnoticed(host: Host) -> None:
 
 def _shown(root: Path) -> str:
     """What goes before `profiles/…`: nothing in the workspace's own directory."""
-    here = Path.cwd()
+    here = paths.here()
     if here == root:
         return ""
-    if here.is_relative_to(root):
+    if here is not None and here.is_relative_to(root):
         return os.path.relpath(root, here) + "/"
     return paths.short(root) + "/"
 

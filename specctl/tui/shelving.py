@@ -76,6 +76,8 @@ class Shelving(Browsing):
             shelf.take(await services.list_profiles())
         except SpecctlError as error:
             shelf.error = error
+            if shelf.profiles.entries:  # they stand, and hide it
+                self._app.tell(error.message, error.hint, severity="error")
         finally:
             shelf.is_reading = False
         self._shelf_changed()

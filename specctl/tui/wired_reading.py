@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from specctl.adapters.git import file_states
+from specctl.adapters.paths import own_workspace
 from specctl.adapters.recipe import recipe
 from specctl.adapters.workspace import find_workspace
 from specctl.adapters.workspace_root import PROFILES
@@ -43,9 +44,17 @@ LONGEST_SEARCH_S = 20.0
 
 
 def reopen(root: Path, *, read_only: bool) -> Workspace:
-    """The workspace of a directory; the user's own one need not be there while a lab is up."""
-    chosen = str(root) if root.is_dir() else None
-    return find_workspace(root, chosen, read_only=read_only)
+    """The workspace of a directory; the user's own one need not be there while a lab is up.
+
+    UsageError where another one is gone: none around it is taken for it.
+    """
+    is_there = root.is_dir()
+    if not is_there and root != own_workspace():
+        raise UsageError(
+            f"the workspace {root} is gone",
+            hint="What was read of it stands. Put it back, or open specctl in another one.",
+        )
+    return find_workspace(root, str(root) if is_there else None, read_only=read_only)
 
 
 class WorkspaceReading:
@@ -119,7 +128,7 @@ class WorkspaceReading:
     def _entry(self, name: str, states: FileStates | None) -> ProfileEntry:
         file = self._workspace.shown(PROFILES, name)
         profile = self._workspace.profiles().get(name)
-        is_own = self.profile_path(name).parent == (self._workspace.root / PROFILES).absolute()
+        is_own = self._path(name).parent == (self._workspace.root / PROFILES).absolute()
         git = _git_state(f"{name}.toml", states if is_own else None)
         if profile is None:
             return ProfileEntry(name, file, git=git, is_usable=False)
@@ -130,12 +139,23 @@ class WorkspaceReading:
         )  # fmt: skip
 
     def profile_path(self, name: str) -> Path:
-        """The file of a profile."""
-        return Path(self._workspace.shown(PROFILES, name)).expanduser().absolute()
+        """The file of a profile, to be edited; raises UsageError where it is gone."""
+        path = self._path(name)
+        if not path.is_file():
+            shown = self._workspace.shown(PROFILES, name)
+            raise UsageError(f"{shown} is gone", hint="r reads the profiles again.")
+        return path
+
+    def _path(self, name: str) -> Path:
+        shown = Path(self._workspace.shown(PROFILES, name)).expanduser()
+        try:
+            return shown.absolute()
+        except OSError:  # the current directory was removed
+            return self._workspace.root / PROFILES / f"{name}.toml"
 
     async def rewrite_profile(self, name: str, before: str, after: str) -> str:
         """Write a profile's text; refused when its file is not as it was. Returns the file."""
-        path, file = self.profile_path(name), self._workspace.shown(PROFILES, name)
+        path, file = self._path(name), self._workspace.shown(PROFILES, name)
         try:
             if path.read_text(encoding="utf-8") != before:
                 raise RefusedError(f"{file} has changed meanwhile", hint="r reads it again.")
@@ -154,7 +174,7 @@ class WorkspaceReading:
 
     async def read_profile(self, name: str, host: str | None) -> ProfileSheet:
         """One profile: its text, what is wrong with it, and what it comes to on a host."""
-        path, file = self.profile_path(name), self._workspace.shown(PROFILES, name)
+        path, file = self._path(name), self._workspace.shown(PROFILES, name)
         try:
             text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
         except OSError as error:

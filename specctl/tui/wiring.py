@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -177,7 +177,8 @@ class WorkspaceServices(WorkspaceEnrolling):
             mark = await asyncio.to_thread(_mark, root)
             if mark != before:
                 before = mark
-                await self.take_hosts()
+                with suppress(UsageError):  # the workspace is gone: whoever reads it is told
+                    await self.take_hosts()
 
     async def take_hosts(self) -> None:
         """Watch the hosts that are there now, and those that are gone no more."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from specctl.domain.errors import SpecctlError
+from specctl.domain.errors import SpecctlError, UsageError
 from specctl.domain.events import ServersSeen
 from specctl.domain.source import Place
 from specctl.tui.reading import ProfileSheet
@@ -52,6 +52,22 @@ async def test_marks_stand_at_their_lines_and_the_words_under_them(size: tuple[i
         at = next(i for i, line in enumerate(lines) if "cuda-graph-max-bs   = 16" in line)
         assert lines[at].strip().startswith("9 ✗")
         assert "└ gone since 0.5.20" in lines[at + 1]
+
+
+async def test_profiles_that_cannot_be_read_again_stand_and_it_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with running(story.pro6k_01(), "P") as (app, pilot, fake):
+        await settled(pilot)
+
+        async def gone() -> None:
+            raise UsageError("the workspace ~/ws is gone", hint="Put it back.")
+
+        monkeypatch.setattr(fake, "list_profiles", gone)
+        await press(pilot, "r")
+        await settled(pilot)
+        assert any("the workspace ~/ws is gone" in str(one) for one in toasts(app))
+        assert EAGLE in text_of(app)
 
 
 async def test_a_finding_is_told_in_full_when_it_is_chosen() -> None:

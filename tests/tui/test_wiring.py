@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import subprocess
 import sys
 from textwrap import dedent
@@ -232,6 +233,43 @@ async def test_hosts_that_come_and_go_are_noticed(
         await until_true(lambda: "there" not in store.state.hosts)
         assert list(services.hosts()) == ["here"]
         assert store.state.host("here").link is Link.UP
+    finally:
+        watching.cancel()
+        await asyncio.wait([watching])
+
+
+async def test_a_workspace_that_is_gone_is_told_and_its_hosts_are_watched_on(
+    services: WorkspaceServices, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(root)
+    monkeypatch.setattr(wiring, "NOTICED_EVERY_S", 0.02)
+    mark, looked = wiring._mark, [root]
+
+    def look(folder: Path) -> tuple[tuple[str, int], ...]:
+        looked.append(folder)
+        return mark(folder)
+
+    monkeypatch.setattr(wiring, "_mark", look)
+    here, link = root / "remotes/here.toml", lambda: services._store.state.host("here").link
+    text = here.read_text()
+    watching = asyncio.ensure_future(services.monitor())
+    try:
+        await until_true(lambda: link() is Link.UP)
+        shutil.rmtree(root)
+        looks = len(looked)
+        await until_true(lambda: len(looked) > looks + 5)
+        assert not watching.done()
+        assert list(services.hosts()) == ["here"]
+        with pytest.raises(UsageError, match="is gone"):
+            await services.list_profiles()
+        with pytest.raises(UsageError, match=r"tiny\.toml is gone"):
+            services.profile_path("tiny")
+        sheet = await services.read_profile("tiny", None)
+        assert (sheet.text, sheet.recipe is not None) == ("", True)
+        here.parent.mkdir(parents=True)
+        here.write_text(text)
+        assert (await services.list_profiles()).entries == ()
+        assert link() is Link.UP
     finally:
         watching.cancel()
         await asyncio.wait([watching])
