@@ -196,11 +196,11 @@ class Shelving(Browsing):
     async def _edit(self, services: Services, shelf: Shelf, name: str) -> None:
         try:
             with self._app.suspend(), self._app.batch_update():
-                status = await edit(services.profile_path(name), os.environ)
+                status, error = await _edited(services, name)
         except SuspendNotSupported:
             self._app.tell("Edit is off", "This terminal cannot be lent.", severity="warning")
             return
-        except SpecctlError as error:
+        if error is not None:
             self._app.tell(error.message, error.hint, severity="error")
             return
         if status:
@@ -303,3 +303,11 @@ class Shelving(Browsing):
         if server is None:
             raise SpecctlError(f"No server on {host} any more.", hint="esc, then r.")
         return tuple(server.argv), f"{host}/{server.name}"
+
+
+async def _edited(services: Services, name: str) -> tuple[int, SpecctlError | None]:
+    """The editor's exit status; an error is no exception, after which Textual lends on for ever."""
+    try:
+        return await edit(services.profile_path(name), os.environ), None
+    except SpecctlError as error:
+        return 0, error

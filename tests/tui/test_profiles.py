@@ -247,11 +247,19 @@ async def test_a_read_only_session_edits_and_makes_nothing() -> None:
 
 async def test_an_editor_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VISUAL", "/nowhere/editor")
+    given_back: list[bool] = []
+
+    @contextmanager
+    def lent_once() -> Iterator[None]:
+        yield
+        given_back.append(True)  # as Textual: not after an exception
+
     async with running(story.pro6k_01(), "P", "j") as (app, pilot, _):
         await settled(pilot)
-        monkeypatch.setattr(app, "suspend", lambda: lent(app))
+        monkeypatch.setattr(app, "suspend", lent_once)
         await press(pilot, "e")
         await settled(pilot)
+        assert given_back
         assert any("/nowhere/editor cannot be started" in toast for toast in toasts(app))
 
 
