@@ -29,9 +29,12 @@ _SECRET_NAME = re.compile(_WORD, re.IGNORECASE)
 _QUOTE = r"""(?:\\{0,3}["'])?"""
 _VALUE = (
     r"""(?:'(?:[^'\\]|\\.)*(?:'|$)|"(?:[^"\\]|\\.)*(?:"|$)|\\{1,3}["'][^"'\\]*(?:\\{1,3}["']|$)"""
-    r"""|(?:[^\s,)\]}'"\\]|[,)\]}](?=[A-Za-z0-9])|\\.)+)"""
+    r"""|(?:[^\s,)\]}'"\\]|[,)\]}](?=[A-Za-z0-9])|\\.|(?<==)(?:'[^']*(?:'|$)|"[^"]*(?:"|$)))+)"""
 )
-"""Quoted, quoted within a quoted text, or bare: a comma or bracket in it ends it before a blank."""
+"""Quoted, quoted within a quoted text, or bare: a comma or bracket in it ends it before a blank.
+
+A bare one may be an assignment, of which a text in quotes is the value.
+"""
 
 _ASSIGNED = re.compile(
     rf"""(?P<head>(?<![A-Za-z0-9_-]){_QUOTE}(?:{_WORD}{_QUOTE}\s*(?:=|:\s|(?<=["']):|(?<!secret):)"""
@@ -139,6 +142,7 @@ def redact_text(line: str) -> str:
     lower = line.lower()
     if not lower.startswith("token:") and not any(hint in lower for hint in _HINTS):
         return line
+    line = _ASSIGNED.sub(_mask_value, line)  # first: to the others its name would be a value
     line = _FLAG.sub(_mask_value, line)
     for pattern in (_PEM, _HEADER, _COOKIE, _QUOTED_LOGIN, _LOGIN, _BEARER):
         line = pattern.sub(rf"\1{MASK}", line)
@@ -163,7 +167,8 @@ def _mask_token(match: re.Match[str]) -> str:
     is_open = before.strip().lower() in _OPEN_TOKENS or value.strip("'\"")[:1] in ("<", "[", "")
     if is_open or value.rstrip(".;").isdecimal():
         return match[0]
-    return before + _mask_value(match)
+    masked = _mask_value(match)
+    return masked if masked == match[0] else before + masked
 
 
 def _mask_value(match: re.Match[str]) -> str:

@@ -202,7 +202,27 @@ def test_redacting_twice_changes_nothing() -> None:
     assert redact_text(redact_text(line)) == redact_text(line)
 
 
-@pytest.mark.parametrize("part", ["-", "a-", "A_", '"', "\\", "a://b:", "@", "--api-key ", "eyJ"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "--admin api_key='{}' x",
+        '--token api_key="{}',
+        "--api-key key='{}'b -x",
+        "bearer api_key='{}'",
+    ],
+)
+def test_an_assignment_where_a_value_is_due_is_masked_whole(line: str) -> None:
+    assert SENTINEL not in redact_text(line.format(SENTINEL))
+
+
+@pytest.mark.parametrize("line", ['{"#gpu token": false}', "gpu token: None, 7"])
+def test_a_token_that_is_unset_is_shown_as_it_is(line: str) -> None:
+    assert redact_text(line) == line
+
+
+@pytest.mark.parametrize(
+    "part", ["='", "-", "a-", "A_", '"', "\\", "a://b:", "@", "--api-key ", "eyJ"]
+)
 def test_long_lines_take_a_time_in_proportion(part: str) -> None:
     begun = time.process_time()
     redact_text(f"key http://a:{part * (50_000 // len(part))}")
