@@ -298,6 +298,10 @@ class ViewerPanel(SourcePart):
         self.left = 0
         self.found: viewer.Search | None = None
         self._searched: tuple[str, int] = ("", 0)
+        self._sought: int | None = None
+        """The line that was brought in sight, as long as the cursor stays there."""
+
+        self._sought_rows = 0
 
     @property
     def code(self) -> Code | None:
@@ -319,7 +323,14 @@ class ViewerPanel(SourcePart):
         self.at = max(0, (line or 1) - 1)
         self.left = 0
         if not self.top <= self.at < self.top + self.inner_rows - 1:
-            self.top = max(0, self.at - self.inner_rows // 3)
+            self._sought, self._sought_rows = self.at, 0
+
+    def _seek(self, rows: int) -> None:
+        """A line that was brought in sight has its place in as many rows as there are."""
+        if self._sought == self.at and self._sought_rows != rows:
+            self._sought_rows, self.top = rows, max(0, self.at - rows // 3)
+        elif self._sought != self.at:
+            self._sought = None
 
     def narrow(self, terms: str) -> None:
         """Search the file; the cursor goes to the first match at or after it."""
@@ -368,6 +379,7 @@ class ViewerPanel(SourcePart):
         self._search()
         total = len(code.lines)
         self.at = min(self.at, max(0, total - 1))
+        self._seek(rows)
         self.top = window(self.at, self.top, rows, total)
         known = desk.tree.files.get(code.name) if desk.tree else None
         return viewer.draw_code(
