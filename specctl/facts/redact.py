@@ -44,7 +44,8 @@ _ASSIGNED = re.compile(
 )
 _FLAG = re.compile(
     rf"""(?P<head>--(?:{_WORD}|token|api(?:-k(?:e)?)?|admin(?:-a[a-z-]*)?|ssl-keyfile-p[a-z]*)"""
-    rf"""(?:=|["']?,?\s+))(?P<value>{_VALUE})""",
+    rf"""(?:=|["']?,?\s+(?!["']?(?:--(?:{_WORD}|token|api|admin|ssl-keyfile-p)|(?:bearer|basic)\s))))"""
+    rf"""(?P<value>{_VALUE})""",
     re.IGNORECASE,
 )
 _HEADER = re.compile(

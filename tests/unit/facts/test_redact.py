@@ -209,6 +209,9 @@ def test_redacting_twice_changes_nothing() -> None:
         '--token api_key="{}',
         "--api-key key='{}'b -x",
         "bearer api_key='{}'",
+        "--admin Bearer {}",
+        "--api --api-key {}",
+        "--admin --hf-token '{}'",
     ],
 )
 def test_an_assignment_where_a_value_is_due_is_masked_whole(line: str) -> None:
