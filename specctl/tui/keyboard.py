@@ -13,7 +13,6 @@ from textual.driver import Driver
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from threading import Event
 
     from textual.message import Message
 
@@ -26,13 +25,16 @@ class Keyboard(Driver):
     """Sleeps until the terminal sends something, or input is no longer wanted."""
 
     fileno: int
-    exit_event: Event
     _wake: tuple[int, int] | None = None
 
     def start_application_mode(self) -> None:
-        """Make what wakes the thread, then start it."""
-        if self._wake is None:
-            self._wake = os.pipe()
+        """Make what wakes the thread, then start it; one that is there already ends first.
+
+        Textual starts one more when the process goes on (SIGCONT), as it is told to at a hangup.
+        """
+        if self._wake is not None:
+            self.disable_input()
+        self._wake = os.pipe()
         super().start_application_mode()  # type: ignore[safe-super]  # the other base does
 
     def disable_input(self) -> None:
@@ -49,19 +51,21 @@ class Keyboard(Driver):
         """Hand on what the terminal sends until input is disabled."""
         if self._wake is None:
             return
-        listening = select.poll()
+        wake, listening = self._wake[0], select.poll()
         listening.register(self.fileno, select.POLLIN)
-        listening.register(self._wake[0], select.POLLIN)
+        listening.register(wake, select.POLLIN)
         parser = XTermParser()
         decode = getincrementaldecoder("utf-8")("replace").decode
         attentive_until_s = 0.0
-        while not self.exit_event.is_set():
+        while True:
             is_attentive = time.monotonic() < attentive_until_s
-            ready = listening.poll(TICK_S * 1000 if is_attentive else None)
-            if any(fd == self.fileno for fd, _ in ready):
+            ready = {fd for fd, _ in listening.poll(TICK_S * 1000 if is_attentive else None)}
+            if wake in ready:
+                return
+            if self.fileno in ready:
                 data = os.read(self.fileno, READ_BYTES)
                 if not data:
-                    self.exit_event.wait(TICK_S)  # the terminal is gone: somebody else ends this
+                    listening.unregister(self.fileno)  # it is gone: somebody else ends this
                 attentive_until_s = time.monotonic() + ATTENTIVE_S
                 if text := decode(data):  # part of a character is none yet, and "" ends a parser
                     self._hand_on(parser.feed(text))

@@ -27,11 +27,12 @@ class WholeFrames(Driver):
     _output: TerminalOutput | None = None
 
     def start_application_mode(self) -> None:
-        """Take the terminal over."""
-        try:
-            self._output = TerminalOutput(self._file.fileno(), self._app.refresh)
-        except OSError:
-            self._output = None
+        """Take the terminal over, or again: then it is open already."""
+        if self._output is None:
+            try:
+                self._output = TerminalOutput(self._file.fileno(), self._app.refresh)
+            except OSError:
+                self._output = None
         super().start_application_mode()  # type: ignore[safe-super]  # the other base does
 
     def write(self, data: str) -> None:

@@ -87,10 +87,17 @@ def test_the_terminal_is_as_it_was_however_the_screen_ends(
     assert "on purpose" in screen.text()
 
 
-def test_it_ends_with_its_terminal(terminal: Callable[..., Terminal], workspace: Path) -> None:
+@pytest.mark.parametrize("is_told_to_go_on", [False, True])
+def test_it_ends_with_its_terminal(
+    terminal: Callable[..., Terminal], workspace: Path, is_told_to_go_on: bool
+) -> None:
+    """At a hangup the system tells it to go on, too: then Textual starts a second time."""
     screen = terminal()
     screen.begin(["-C", str(workspace)])
     pid = opened(screen)
+    if is_told_to_go_on:
+        os.kill(pid, signal.SIGCONT)
+        time.sleep(0.3)
     screen.close()
     end_s = time.monotonic() + DEADLINE_S
     while os.path.exists(f"/proc/{pid}") and time.monotonic() < end_s:

@@ -107,6 +107,17 @@ def test_it_ends_at_once_when_input_is_disabled_and_begins_again(played):
     assert driver.keys(1) == ["x"]
 
 
+def test_a_second_start_leaves_one_thread_which_ends_with_the_input(played):
+    driver, terminal = played
+    before = driver.thread
+    driver.start_application_mode()
+    assert not before.is_alive()
+    os.write(terminal, b"x")
+    assert driver.keys(1) == ["x"]
+    driver.disable_input()
+    assert not driver.thread.is_alive()
+
+
 def test_it_sleeps_while_nothing_is_typed(played, monkeypatch):
     driver, terminal = played
     waits: list[object] = []
@@ -135,8 +146,10 @@ def test_it_sleeps_while_nothing_is_typed(played, monkeypatch):
 
 
 def test_a_terminal_that_is_gone_keeps_no_processor_busy(played):
-    _, terminal = played
+    driver, terminal = played
     os.close(terminal)
     before_s = time.process_time()
     time.sleep(0.4)
     assert time.process_time() - before_s < 0.2
+    driver.disable_input()
+    assert not driver.thread.is_alive()
