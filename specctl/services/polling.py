@@ -26,7 +26,7 @@ METRICS_EVERY_S = 10.0
 SMALL = frozenset({"/v1/loads"})
 """Answers of a few hundred bytes, asked for every time."""
 
-READY_EVERY_S = 5.0
+READY_EVERY_S = 10.0
 """A server that was ready is asked again so often whether it is; one that was not, every time."""
 
 TIMEOUT_S = 4.0

@@ -18,7 +18,7 @@ from specctl.tui.alarm import Alarm
 from specctl.tui.bridge import Pace, StateChanged, listen
 from specctl.tui.colourless import filters
 from specctl.tui.commanding import Commanding
-from specctl.tui.frames import Frames
+from specctl.tui.frames import FrameDue, Frames
 from specctl.tui.going import Going
 from specctl.tui.guarding import explained, no_lab, toggle
 from specctl.tui.later import Later
@@ -103,7 +103,7 @@ class SpecctlApp(Going):
         self._open_folder, self._look = open_folder, look
         self._offset_s = offset_s
         self._pace = Pace(time.monotonic)
-        self._frames = Frames(self._pace, lambda heard=None: self.repaint(heard), self.call_later)
+        self._frames = Frames(self._pace, lambda heard=None: self.repaint(heard), self.post_message)
         self._palette: Palette | None = None
         self._quit_asked_s = float("-inf")
         self._unsubscribe: Callable[[], None] = lambda: None
@@ -247,6 +247,11 @@ class SpecctlApp(Going):
     def take_state(self, changed: StateChanged) -> None:
         """Paint the newest state in time."""
         self.paint_soon(has_news=changed.has_news)
+
+    @on(FrameDue)
+    def paint_due(self) -> None:
+        """Paint the frame that waited."""
+        self._frames.due()
 
     def paint_soon(self, *, has_news: bool = True) -> None:
         """Paint now, or when the next frame is due; only news bring that forward."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Protocol
 
+from textual.message import Message
+
 from specctl.tui.bridge import GATHERED_S
 
 if TYPE_CHECKING:
@@ -21,14 +23,16 @@ class Paint(Protocol):
         """Paint."""
 
 
+class FrameDue(Message):
+    """The next frame is."""
+
+
 class Frames:
     """The one frame that is due next."""
 
-    def __init__(
-        self, pace: Pace, paint: Paint, call: Callable[[Callable[[], None]], object]
-    ) -> None:
-        """`call` has something called among the messages of the app."""
-        self._pace, self._paint, self._call = pace, paint, call
+    def __init__(self, pace: Pace, paint: Paint, post: Callable[[Message], object]) -> None:
+        """`post` puts a message among those of the app, which has `due` called for it."""
+        self._pace, self._paint, self._post = pace, paint, post
         self._next: asyncio.TimerHandle | None = None
         self._awaits_numbers = False
 
@@ -42,11 +46,11 @@ class Frames:
         self._pace.is_waiting, self._awaits_numbers = wait_s > 0, not has_news
         if wait_s > 0:
             loop = asyncio.get_running_loop()
-            self._next = loop.call_later(wait_s, self._call, self._due)
+            self._next = loop.call_later(wait_s, self._post, FrameDue())
         else:
             self._paint()
 
-    def _due(self) -> None:
+    def due(self) -> None:
         """The next frame, unless a key had one painted meanwhile: then the one after that."""
         self._pace.is_waiting, self._next = False, None
         if self._pace.wait_s(has_news=not self._awaits_numbers) > GATHERED_S:

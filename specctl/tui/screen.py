@@ -68,6 +68,7 @@ class PanelScreen(Screen[None]):
         super().__init__()
         self.zoomed: str | None = None
         self.prompt: Prompt | None = None
+        self._painted: tuple[Painted, ...] = ()
 
     @property
     def specctl(self) -> SpecctlApp:
@@ -162,7 +163,9 @@ class PanelScreen(Screen[None]):
 
     def repaint_touched(self, heard: Kinds) -> None:
         """Where only numbers went on: have those paint what differs that show them."""
-        repaint_touched(self.query(Painted), heard)
+        if not self._painted:  # none comes or goes while the screen lasts
+            self._painted = tuple(self.query(Painted))
+        repaint_touched(self._painted, heard)
 
     @property
     def panel(self) -> Panel | None:

@@ -141,7 +141,7 @@ async def test_numbers_are_painted_where_they_are_shown_and_clocks_once_a_second
 
         everything = painted()
         assert painted(HostSampled) == {"gpus"}
-        assert painted(ServerSampled, LogRead) == {"throughput", "server", "log"}
+        assert painted(ServerSampled, LogRead) == {"throughput", "server"}
         for widget in app.screen.query(Painted):
             widget._built_at_s -= TICK_S
         assert painted(HostSampled) == everything

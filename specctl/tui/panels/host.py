@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from specctl.domain.events import HostSampled, LogRead, ServerSampled, ServersSeen
+from specctl.domain.events import HostSampled, ServerSampled, ServersSeen
 from specctl.tui.panel import Panel
 from specctl.tui.render.alerts import OF_GPUS, OF_SERVER, OF_THROUGHPUT, alert_note, noted
 from specctl.tui.render.gpu_note import server_note
@@ -116,10 +116,10 @@ class ServerPanel(ServerPart):
 
 
 class LogPanel(ServerPart):
-    """The end of the log, or what was scrolled back to."""
+    """The end of the log, or what was scrolled back to; built once a second."""
 
     number = "4"
-    hears = frozenset({LogRead})
+    hears = frozenset()
 
     def __init__(self) -> None:
         super().__init__(id="log")

@@ -139,14 +139,26 @@ Cell = tuple[Line, int] | tuple[Line, int, str]
 
 
 def row(*cells: Cell, gap: int = 2) -> Line:
-    """Cells of fixed width beside each other: (content, width[, alignment])."""
+    """Cells of fixed width beside each other: (content, width[, alignment]).
+
+    What is blank between two of them is one span: each costs the terminal a sequence.
+    """
     out: Line = []
-    for i, cell in enumerate(cells):
-        content, size, *align = cell
-        if i:
-            out.append((" " * gap, ""))
-        out += fit(content, size, align[0] if align else "<")
-    return out
+    blank = -gap
+    for content, size, *align in cells:
+        spans, taken = content, width(content)
+        if taken > size:
+            spans = clip(spans, size)
+            taken = width(spans)
+        is_right = align == [">"]
+        blank += gap + (size - taken if is_right else 0)
+        if spans:
+            if blank > 0:
+                out.append((" " * blank, ""))
+            out += spans
+            blank = 0
+        blank += 0 if is_right else size - taken
+    return [*out, (" " * blank, "")] if blank > 0 else out
 
 
 def few(items: list[Line], cells: int, gap: int = 3) -> Line:
