@@ -112,18 +112,17 @@ class _Window:
             until = min(until, self._due_at(self.waiting[0]))
         arrived = self.epoll.poll(max(0.0, until - time.perf_counter()))
         now = time.perf_counter()
-        ready = [fd for fd, mask in arrived if self._take(fd, mask)]
+        ready = []
+        for fd, mask in arrived:
+            one = self.flying[fd]
+            if one.exchange.ready(mask):
+                ready.append(fd)
+            if one.wants != one.exchange.wants:
+                one.wants = one.exchange.wants
+                self.epoll.modify(fd, one.wants)
         for fd in ready:
             self._settle(fd)
         return now
-
-    def _take(self, fd: int, mask: int) -> bool:
-        one = self.flying[fd]
-        is_ready = one.exchange.ready(mask)
-        if one.wants != one.exchange.wants:
-            one.wants = one.exchange.wants
-            self.epoll.modify(fd, one.wants)
-        return is_ready
 
     def _settle(self, fd: int) -> None:
         one = self.flying[fd]

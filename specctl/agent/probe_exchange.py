@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     Where = Tuple[int, Any]
     """An address family and an address of it."""
 
+IN, OUT = select.EPOLLIN, select.EPOLLOUT
 READ_BYTES = 16 * 1024
 """At once; memory for more is mapped and unmapped by the kernel each time."""
 
@@ -45,7 +46,7 @@ class Exchange:
         self.sent_at: Optional[float] = None
         self.first_byte_at: Optional[float] = None
         self.ended_at: Optional[float] = None
-        self.wants = select.EPOLLOUT
+        self.wants = OUT
         self._unsent = memoryview(payload)
         self._on_body, self._is_streamed = on_body, is_streamed
         self._may_wait = False
@@ -86,12 +87,18 @@ class Exchange:
     def ready(self, mask: int) -> bool:
         """Send or take what can be; True when `settle` has something to do."""
         try:
-            if self.sent_at is None or mask & select.EPOLLOUT:
-                self._send()
-            return bool(mask & ~select.EPOLLOUT) and self._take()
+            if mask != IN:
+                self._send_if(mask)
+                if mask == OUT:
+                    return False
+            return self._take()
         except OSError as error:
             self._failure = _connection_error(error)
             return True
+
+    def _send_if(self, mask: int) -> None:
+        if self.sent_at is None or mask & OUT:
+            self._send()
 
     def settle(self) -> bool:
         """Read what came; True when the answer is whole. Raises BrokenAnswerError when broken."""
@@ -110,7 +117,8 @@ class Exchange:
 
     def _read(self, data: bytes, at: float) -> None:
         body = self.reader.feed(data)
-        self._may_wait = self._is_streamed and self.reader.is_chunked
+        if not self._may_wait:
+            self._may_wait = self._is_streamed and self.reader.is_chunked
         if body:
             self._on_body(self.reader.status, body, at)
 
@@ -126,7 +134,7 @@ class Exchange:
             return
         except OSError:
             self._unsent = self._unsent[:0]  # it may have answered before it closed: that is read
-        self.wants = select.EPOLLIN | (select.EPOLLOUT if self._unsent else 0)
+        self.wants = IN | (OUT if self._unsent else 0)
 
     def _take(self) -> bool:
         try:

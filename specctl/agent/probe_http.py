@@ -20,6 +20,8 @@ SWITCHING = 101
 _SIZE = re.compile(rb"[0-9A-Fa-f]{1,15}\Z")
 _STATUS_LINE = re.compile(r"HTTP/1\.[0-9] ([0-9]{3})( |\Z)")
 _CHUNK_END = b"\r\n"
+MOST_SIZE_BYTES = 18
+"""Of a size that `_SIZE` matches, and its line's end."""
 
 
 class BrokenAnswerError(Exception):
@@ -41,30 +43,24 @@ class AnswerReader:
         self.is_done = False
         self.has_begun = False
         self._held = bytearray()
+        self._is_between = False
+        """What comes next is the size of a chunk."""
+
         self._left = 0
         self._step: Step = self._read_head
 
     def feed(self, data: bytes) -> bytes:
         """Take `data`; returns what it adds to the body."""
-        whole = self._whole_chunk(data)
-        if whole is not None:
-            return whole
+        if self._is_between and not self._held:
+            whole = _whole_chunk(data)
+            if whole is not None:
+                return whole
         self.has_begun = self.has_begun or bool(data)
         self._held += data
         body: List[bytes] = []
         while not self.is_done and self._step(body):
             pass
         return b"".join(body)
-
-    def _whole_chunk(self, data: bytes) -> Optional[bytes]:
-        """What `data` holds when it is one chunk and nothing else, as most pieces are."""
-        if self._held or self._step != self._read_size:
-            return None
-        line, _, chunk = data.partition(b"\r\n")
-        if not _SIZE.match(line) or len(chunk) != int(line, 16) + len(_CHUNK_END):
-            return None
-        is_whole = len(chunk) > len(_CHUNK_END) and chunk.endswith(_CHUNK_END)
-        return chunk[: -len(_CHUNK_END)] if is_whole else None
 
     def end(self) -> None:
         """The peer closed: complete only where the body lasts until then."""
@@ -125,6 +121,7 @@ class AnswerReader:
         if not _SIZE.match(size):
             raise BrokenAnswerError("malformed", "chunk size %r" % line[:40])
         self._left = int(size, 16)
+        self._is_between = False
         self._step = self._read_chunk if self._left else self._read_trailer
         return True
 
@@ -140,7 +137,7 @@ class AnswerReader:
         if not self._held.startswith(_CHUNK_END):
             raise BrokenAnswerError("malformed", "a chunk longer than its size")
         del self._held[: len(_CHUNK_END)]
-        self._step = self._read_size
+        self._step, self._is_between = self._read_size, True
         return True
 
     def _read_trailer(self, _body: List[bytes]) -> bool:
@@ -167,6 +164,16 @@ class AnswerReader:
             del self._held[: len(piece)]
             self._left -= len(piece)
             body.append(piece)
+
+
+def _whole_chunk(data: bytes) -> Optional[bytes]:
+    """What `data` holds when it is one chunk and nothing else, as most pieces are."""
+    end = data.find(b"\r\n", 0, MOST_SIZE_BYTES)
+    if end < 0 or not data.endswith(_CHUNK_END) or not _SIZE.match(data[:end]):
+        return None
+    begin = end + len(_CHUNK_END)
+    size = len(data) - begin - len(_CHUNK_END)
+    return data[begin:-2] if size > 0 and int(data[:end], 16) == size else None
 
 
 def _read_status(line: str) -> int:

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
 
 _TOKENS_NAME = b'"completion_tokens"'
 _TOKENS = re.compile(rb'"completion_tokens"\s*:\s*(\d+)')
+_DATA = b"data: "
+_NATIVE = b'data: {"text":'
+"""How nearly every piece of a native stream begins."""
+
 _ANSWER_FIELDS = ("content", "tool_calls", "text")
 _TEXT_FIELDS = (*_ANSWER_FIELDS, "reasoning_content", "reasoning")
 MAX_EVENT_BYTES = 8 * 1024 * 1024
@@ -23,11 +27,13 @@ class EventReader:
         self._held = b""
         self._skips_newline = False
 
+    @property
+    def is_between(self) -> bool:
+        """An event begins with what comes next."""
+        return not self._held and not self._skips_newline
+
     def feed(self, data: bytes) -> List[bytes]:
         """The `data` payloads of the events that `data` completes."""
-        if not self._held and not self._skips_newline and _is_one_event(data):
-            payload = data[5:].strip()
-            return [payload] if payload else []
         if self._skips_newline and data.startswith(b"\n"):
             data = data[1:]
         self._skips_newline = data.endswith(b"\r") or (self._skips_newline and not data)
@@ -47,9 +53,8 @@ class EventReader:
 
 
 def _is_one_event(data: bytes) -> bool:
-    """`data` is one line that is an event and nothing else, as nearly all pieces are."""
-    is_framed = data.startswith(b"data:") and data.endswith(b"\n\n")
-    return is_framed and data.find(b"\n") == len(data) - 2 and b"\r" not in data
+    """`data` is the one line of an event and what ends it."""
+    return data.endswith(b"\n\n") and data.find(b"\n") == len(data) - 2 and b"\r" not in data
 
 
 def _payload(event: bytes) -> bytes:
@@ -83,6 +88,9 @@ class StreamRecord:
 
     def feed(self, data: bytes, now: float) -> None:
         """Take bytes that arrived at `now`."""
+        if data.startswith(_NATIVE) and self._events.is_between and _is_one_event(data):
+            self._take_native(data[len(_DATA) : -2], now)
+            return
         for payload in self._events.feed(data):
             self._take(payload, now)
 
@@ -106,10 +114,10 @@ class StreamRecord:
             return
         if b'"error"' in payload[:64] and self._take_error(payload):
             return
-        if b'"choices"' in payload and b'"meta_info"' not in payload:
-            self._take_choices(payload, now)
-        else:
+        if b'"meta_info"' in payload or b'"choices"' not in payload:
             self._take_native(payload, now)
+        else:
+            self._take_choices(payload, now)
 
     def _take_error(self, payload: bytes) -> bool:
         error = (_parse(payload) or {}).get("error")
