@@ -203,13 +203,13 @@ def test_a_trial_does_not_go_on_with_a_changed_profile(run, paced, home):
 
 
 def test_a_second_comparison_is_refused_while_one_goes_on(run, start, paced):
-    first = start("compare", "here", "base", "same", *WORKLOAD, "--launches", "2", "--yes")
+    first = start("compare", "here", "base", "same", *WORKLOAD, "--launches", "4", "--yes")
     first.wait_for("launch 1: base")
     trial = trial_of(first.err)
     for arguments in (
+        ("--resume", trial),
         ("here", "base", "eagle", *WORKLOAD, "--launches", "2"),
         ("here", "base", "eagle", *WORKLOAD, "--launches", "1"),
-        ("--resume", trial),
     ):
         ran = run("compare", *arguments, "--yes")
         assert ran.status == 1

@@ -83,7 +83,7 @@ def test_b03_rows_stay_and_every_word_for_no_value_is_explained(smi_host):
     assert why[2]["power_w"] == "error: nvidia-smi says ERR!"
     assert sample["gpus"][1]["power_w"] == 55.12
     assert row(printed, "0")[1] == "—"
-    assert "utilization_percent: error: the GPU requires a reset (GPU 2)" in printed
+    assert "UTIL: error: the GPU requires a reset (GPU 2)" in printed
 
 
 def test_b07_a_vgpu_slice_shows_its_own_memory_and_no_invented_clock(smi_host):
