@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,8 @@ port + 233 and what follows: six fixed ports and one per data-parallel rank."""
 
 LAST_PORT = 65535
 ARGUMENT = "argument:"
+
+_INDEX = re.compile(r"[0-9]{1,4}")
 
 
 def derived_ports(arguments: ServerArguments, port: int) -> tuple[int, ...]:
@@ -80,7 +83,7 @@ def wanted_gpus(profile: Profile, environment: Mapping[str, str]) -> tuple[int, 
         return profile.placement.gpus
     visible = environment.get("CUDA_VISIBLE_DEVICES")
     words = [word.strip() for word in (visible or "").split(",") if word.strip()]
-    if visible is None or not all(word.isdigit() for word in words):
+    if visible is None or not all(map(_INDEX.fullmatch, words)):
         return None
     return tuple(int(word) for word in words)
 

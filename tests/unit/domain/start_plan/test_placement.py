@@ -14,7 +14,7 @@ from specctl.domain.preflight import (
 from specctl.domain.profile import Placement
 from specctl.domain.proof import GIB, PortHolder
 from specctl.domain.sample import GpuProcess, MigDevice
-from specctl.domain.start_plan import derived_ports
+from specctl.domain.start_plan import derived_ports, wanted_gpus
 from tests.unit.domain.start_plan.readings import (
     OURS,
     PROFILE,
@@ -127,3 +127,15 @@ def test_small_holders_are_not_in_the_way():
     desktop = GpuProcess(8, None, "graphics", "root", "Xorg")
     gpus = sample(*(gpu(n, monitor, desktop) for n in range(8)))
     assert check(plan(reading=replace(READING, sample=gpus)), "gpus").level is Level.PASS
+
+
+@pytest.mark.parametrize(
+    ("visible", "gpus"),
+    [
+        (None, None), ("", ()), ("0, 2", (0, 2)), ("GPU-7a", None), ("²", None), ("٣", None),
+        ("9" * 5000, None), ("0,-1", None),
+    ],
+)  # fmt: skip
+def test_gpus_of_the_environment_are_those_it_counts(visible, gpus):
+    environment = {} if visible is None else {"CUDA_VISIBLE_DEVICES": visible}
+    assert wanted_gpus(replace(PROFILE, placement=Placement()), environment) == gpus
