@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from specctl.adapters.clock import Clock
     from specctl.domain.host import Host
     from specctl.domain.launch_record import LaunchRecord
-    from specctl.domain.sample import Sample, ServerSample
+    from specctl.domain.sample import GpuSample, Sample, ServerSample
     from specctl.domain.server import Server, ServerProcess
     from specctl.domain.state import Store
     from specctl.services.connection import Connection
@@ -89,8 +89,8 @@ class HostWatch:
         self._known: dict[str, ServerWatch] = {} if known is None else known
         self._watches: dict[str, tuple[ServerWatch, list[asyncio.Task[None]]]] = {}
         self._look_now = asyncio.Event()
-        self._holders: frozenset[int] = frozenset()
-        """Processes on the GPUs, in the sample before."""
+        self._holders: dict[int, frozenset[int]] = {}
+        """By GPU: its processes, when they were known last."""
 
         self._is_quiet = False
         """In the last look every server did what it is there for."""
@@ -144,21 +144,25 @@ class HostWatch:
         raise ConnectionLostError(f"host {self.name}: the agent stopped sampling")
 
     def _show(self, sample: Sample) -> None:
-        holders = holders_of(sample)
-        if holders != self._holders:
-            self._holders = holders
+        if self._has_other_holders(sample):
             self._look_now.set()
         shown = self._outside.explain(sample)
         round_trip_s = self._timing.round_trip_s
         self._store.apply(HostSampled(self.name, self._clock.now(), shown, round_trip_s))
+
+    def _has_other_holders(self, sample: Sample) -> bool:
+        """A GPU has other processes than before; where they cannot be known, nothing changed."""
+        known = {gpu.index: local_pids(gpu) for gpu in sample.gpus if gpu.processes is not None}
+        before, self._holders = self._holders, {**self._holders, **known}
+        return self._holders != before
 
     # ------------------------------------------------------------------ servers
 
     async def _look_on(self, group: asyncio.TaskGroup) -> None:
         await self._first_sample.wait()
         while True:
+            self._look_now.clear()  # what is asked for during a look was not seen by it
             await self.look(group)
-            self._look_now.clear()
             await self._until_next_look()
 
     async def _until_next_look(self) -> None:
@@ -175,7 +179,7 @@ class HostWatch:
         if self._sample is not None and await self._outside.look(self._sample):
             self._show(self._sample)
         gpus = self._sample.gpus if self._sample else ()
-        holders = holders_of(self._sample) if self._sample else ()
+        holders = {pid for gpu in gpus for pid in local_pids(gpu)}
         processes = await list_processes(self.connection, tuple(sorted(holders)))
         await self._read_records(processes)
         now_s = self._sample.time_s if self._sample else self._clock.now()
@@ -330,10 +334,9 @@ class HostWatch:
             task.cancel()
 
 
-def holders_of(sample: Sample) -> frozenset[int]:
-    """Processes of this host on its GPUs."""
-    gpus = sample.gpus or ()
-    return frozenset(p.pid for gpu in gpus for p in gpu.processes or () if p.pid_is_local)
+def local_pids(gpu: GpuSample) -> frozenset[int]:
+    """Processes of this host on a GPU; none where they are not known."""
+    return frozenset(p.pid for p in gpu.processes or () if p.pid_is_local)
 
 
 def is_working(sample: ServerSample | None) -> bool:

@@ -107,12 +107,36 @@ async def test_other_processes_on_a_gpu_are_looked_at_at_once() -> None:
     outside: Any = SimpleNamespace(explain=lambda sample: sample)
     watch._outside = outside
     looks: list[bool] = []
-    for pids in ((7,), (7,), (7, 8), (7, 8), (8,)):
+    unread = replace(gpu_sample(7, 8), gpus=(replace(gpu_sample(7).gpus[0], processes=None),))
+    samples = (gpu_sample(7), gpu_sample(7), gpu_sample(7, 8), unread, gpu_sample(7, 8))
+    for sample in (*samples, gpu_sample(8), gpu_sample()):
         watch._look_now.clear()
-        watch._show(gpu_sample(*pids))
+        watch._show(sample)
         looks.append(watch._look_now.is_set())
 
-    assert looks == [True, False, True, False, True]
+    assert looks == [True, False, True, False, False, True, True]
+
+
+async def test_what_is_asked_for_during_a_look_brings_another_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    watch = host_watch(Store())
+    watch._is_quiet = True
+    looks: list[float] = []
+
+    async def look(_group: object) -> None:
+        looks.append(time.monotonic())
+        if len(looks) == 1:
+            watch.look_now()
+        else:
+            raise EndedError
+
+    monkeypatch.setattr(watch, "look", look)
+    watch._first_sample.set()
+    group: Any = None
+    with pytest.raises(EndedError):
+        await watch._look_on(group)
+    assert looks[1] - looks[0] < watching.LOOK_EVERY_S / 2
 
 
 @pytest.mark.parametrize(("is_quiet", "pauses"), [(True, watching.MOST_PAUSES), (False, 1)])
